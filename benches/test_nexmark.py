@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,29 @@ def test_rounds_of_all_systems_are_equal() -> None:
 
 def test_a_profile_has_the_parts() -> None:
     assert "operators" in run("profile", "--events", "20000", "--queries", "q5")
+
+
+def test_the_report_has_a_row_for_each_query(tmp_path: Path) -> None:
+    facts = {"set": "2000-s1-d500-r10000", "format": "csv", "round": 0, "wall": 9.0, "rows": 5, "checksum": 7}
+    seconds = {
+        ("q0", "flink"): 3.0,
+        ("q0", "penstock-local"): 1.0,
+        ("q13", "flink"): 2.0,
+        ("q13", "penstock-local"): 4.0,
+    }
+    lines = [{**facts, "query": query, "system": system, "cpu": cpu} for (query, system), cpu in seconds.items()]
+    rounds, page, plot = (tmp_path / name for name in ("rounds.jsonl", "native.md", "nexmark.png"))
+    rounds.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    page.write_text("before\n<!-- figures: written by benches/nexmark/report.py -->\nold\n<!-- /figures -->\nafter\n")
+    command = [sys.executable, str(NEXMARK / "report.py"), str(rounds), "--page", str(page), "--plot", str(plot)]
+    subprocess.run(command, check=True)
+    text = page.read_text()
+    assert "old" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("<!-- /figures -->\nafter\n")
+    assert "| q0 | csv | 1 | 2 | 3.0 |  |" in text
+    assert "| q13 | csv | 1 | 0 | 0.5 | `WithSideInput` of Map: WithSideInput has its own open() |" in text
+    assert plot.stat().st_size > 1000
 
 
 @pytest.mark.spark

@@ -299,3 +299,67 @@ def test_what_the_program_says_of_its_operators(explained, program):
     described = [operator["description"] for operator in document["operators"]]
     assert described == ["", "louder, but the same [words]", "for the eye"]
     assert "louder" not in json.dumps(document["spec"])
+
+
+NATIVE = """
+    pairs = env.from_collection([("a", 1)], type_info=Types.TUPLE([Types.STRING(), Types.LONG()]))
+    sums = pairs.filter(lambda pair: pair[1] > 0).key_by(lambda pair: pair[0]).sum(1)
+    sums.map(lambda pair: print(pair)).name("shown")
+    env.execute()
+"""
+
+
+def test_native_says_what_is_compiled_and_where_the_rest_stays_in_python(explained, program):
+    path = program(NATIVE)
+    text = explained("--native", path)
+    assert text.splitlines()[0] == 'Native code of job "Flink Streaming Job": 1 native, 2 compiled, 1 in Python'
+    assert "  2  Filter\n     function lambda: compiled\n" in text
+    assert "     key lambda: compiled\n     operator: native\n" in text
+    reason, place, source, mark = text.splitlines()[-4:]
+    assert re.fullmatch(r"     function lambda: Python: print\(\) .*", reason)
+    column = path.read_text().splitlines()[9].index("print(") + 1
+    assert place.endswith(f"program.py:10:{column}")
+    assert source.strip() == 'sums.map(lambda pair: print(pair)).name("shown")'
+    assert source[mark.index("^") :].startswith("print(")
+
+
+def test_native_is_data_with_json(explained, program):
+    document = json.loads(explained("--native", "--json", program(NATIVE)))
+    assert (document["format"], document["name"], document["native"]) == (1, "Flink Streaming Job", "auto")
+    verdicts = [(row["name"], [part["verdict"] for part in row["functions"]]) for row in document["operators"]]
+    assert verdicts == [("Filter", ["compiled"]), ("Keyed Aggregation", ["compiled", "native"]), ("shown", ["Python"])]
+    function = document["operators"][2]["functions"][0]
+    assert (function["line"], function["role"], function["function"]) == (10, "function", "lambda")
+    assert function["source"].strip().startswith("sums.map")
+
+
+def test_native_says_that_it_is_off(explained, program):
+    lines = """
+        from penstock.common import Configuration
+        env.configure(Configuration().set_string("penstock.native", "off"))
+        env.from_collection([1]).map(lambda n: n + 1)
+        env.execute()
+    """
+    assert "penstock.native is off: all of it runs in Python." in explained("--native", program(lines))
+    assert json.loads(explained("--native", "--json", program(lines)))["native"] == "off"
+
+
+def test_native_names_functions_that_operators_call_in_python(explained, program):
+    lines = """
+        from penstock.datastream import ProcessFunction
+
+        class Same(ProcessFunction):
+            def process_element(self, value, ctx):
+                yield value
+
+        env.from_collection([1]).process(Same())
+        env.execute()
+    """
+    assert "function Same: Python: Process calls its function in Python" in explained("--native", program(lines))
+
+
+@pytest.mark.parametrize("options", [("--why", "2"), ("--level", "job"), ("--format", "dot")])
+def test_native_has_a_form_of_its_own(penstock, program, options):
+    result = penstock("explain", "--native", *options, program(NATIVE))
+    assert result.exit_code == 2
+    assert "--native has a form of its own" in result.stderr

@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "job": {"errors", "metrics", "storage", "common", "compiler", "runtime", "connectors", "plan"},
     "savepoints": {"errors", "storage", "common", "runtime", "connectors", "job", "plan", "spark"},
     "flink": {"errors", "storage", "common", "analysis", "plan"},
-    "analysis": {"errors", "display", "metrics", "common", "runtime", "_native"},
+    "analysis": {"errors", "display", "metrics", "common", "compiler", "runtime", "_native"},
     "plan": {"errors", "display", "common", "analysis", "_native"},
     "compare": {"display", "runtime", "job", "flink", "analysis", "_native"},
     "lock": {"errors", "common", "analysis", "compare"},

@@ -82,6 +82,7 @@ ROOMS = {
         "pictures",
         "drawing",
         "explain",
+        "native_code",
     ],
     "compare": ["graph", "states", "pairs", "causes", "difference", "advice", "texts", "savepoints"],
     "lock": ["format", "pins", "source", "fixer"],

@@ -36,6 +36,21 @@ def test_a_rule_finds_the_bad_program_and_not_the_good_one(code: str, tmp_path: 
         assert finding.line is None or finding.line >= first, "found in what the examples share"
 
 
+def test_what_is_not_compiled_is_named_with_its_place(tmp_path: Path) -> None:
+    body = "orders.key_by(lambda order: hash(order[0])).map(lambda order: order[1])"
+    (finding,) = findings_of(tmp_path / "program.py", "PS601", body)
+    line = SETUP.count("\n") + 2
+    begin = "The key selector lambda of 'Map' runs in Python: hash() depends on the process (line "
+    assert finding.message.startswith(begin)
+    assert f"(line {line} of program.py, column {body.index('hash') + 1})" in finding.message
+
+
+def test_what_operators_always_call_in_python_is_not_reported(tmp_path: Path) -> None:
+    process = "    def process_element(self, value, ctx):\n        yield value\n"
+    body = f"class Same(ProcessFunction):\n{process}\norders.process(Same())"
+    assert findings_of(tmp_path / "program.py", "PS601", body) == []
+
+
 def test_there_are_rules_of_each_group_and_their_pages_say_why() -> None:
     assert len(RULES) >= 25
     assert {code[2] for code in RULES} == set(GROUPS)

@@ -11,7 +11,7 @@ from penstock.analysis.model import ProgramModel
 from penstock.viewer import Page, view
 from penstock.viewer.data import page_data
 from penstock.viewer.server import FEED
-from tests.viewer.programs import hostile, layered, orders
+from tests.viewer.programs import hostile, layered, logged, orders
 
 
 def live(model: ProgramModel) -> Page:
@@ -54,6 +54,7 @@ def write(folder: Path) -> None:
         "layered-2000": view(layered(2000)),
         "layered-100000": view(layered(100_000)),
         "live": live(small),
+        "native": view(logged()),
         "diff": view(orders(edited=True), small),
     }.items():
         page.save(folder / f"{name}.html")

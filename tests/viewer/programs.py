@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ from penstock.common import OutputTag, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.functions import KeyedProcessFunction, ProcessFunction
 from penstock.datastream.state import ValueStateDescriptor
+from penstock.plan import Pipeline
 from tests.analysis.programs import planned
 
 ORDER = Types.TUPLE([Types.STRING(), Types.LONG(), Types.STRING()])
@@ -47,6 +49,17 @@ class Check(ProcessFunction):
 def orders(*, edited: bool = False) -> ProgramModel:
     """A program of some size: two sources, chains, a side output, slot sharing groups; or what an edit makes of it."""
     return replace(model_of(planned(lambda env: _orders(env, edited))), name="orders")
+
+
+def logged() -> Pipeline:
+    """A program with functions that native code runs, and one that it does not."""
+    return planned(_logged)
+
+
+def _logged(env: StreamExecutionEnvironment) -> None:
+    read = env.from_collection([("a", 1, "eur")], type_info=ORDER)
+    checked = read.filter(lambda order: logging.info("read %s", order) is None).name("Log")
+    checked.key_by(lambda order: order[0], Types.STRING()).sum(1).name("Sums").print()
 
 
 def _orders(env: StreamExecutionEnvironment, edited: bool) -> None:

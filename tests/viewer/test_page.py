@@ -20,7 +20,7 @@ from penstock.errors import ConfigurationError, InvalidProgramError
 from penstock.plan import StreamGraph
 from penstock.viewer import page, view
 from penstock.viewer.data import column, embedded
-from tests.viewer.programs import HOSTILE, hostile, layered, orders
+from tests.viewer.programs import HOSTILE, hostile, layered, logged, orders
 
 TEMPLATE = "<title>{{TITLE}}</title><meta content=\"connect-src {{CONNECT}}\">{{DATA}}<script>'{{OTHER}}'</script>"
 
@@ -75,6 +75,23 @@ def test_a_page_has_all_of_its_plan() -> None:
         list(operator.operators) for operator in model.vertices
     ]
     assert shown["edges"]["rows"] == len(model.edges)
+
+
+def test_a_page_of_a_program_says_what_native_code_runs() -> None:
+    shown = data_of(view(logged()).html())["model"]
+    assert shown["native"] == "auto"
+    names = values(shown["operators"]["columns"]["name"], shown["operators"]["rows"])
+    functions = values(shown["operators"]["columns"]["functions"], shown["operators"]["rows"])
+    by_name = dict(zip(names, functions, strict=True))
+    assert [verdict["verdict"] for verdict in by_name["Sums"]] == ["compiled", "native"]
+    (log,) = by_name["Log"]
+    assert (log["verdict"], log["reason"]) == ("Python", "logging.info() writes a log")
+    assert log["file"].endswith("tests/viewer/programs.py")
+    assert "logging.info(" in log["source"]
+    assert by_name["Source: Collection Source"] is None
+    of_graph = data_of(view(orders()).html())["model"]
+    assert of_graph["native"] is None
+    assert "functions" not in of_graph["operators"]["columns"]
 
 
 def test_no_text_of_a_program_leaves_its_place() -> None:

@@ -2,7 +2,7 @@
 
 import { changeOf, STATUSES } from "./diff.ts";
 import { make, said } from "./dom.ts";
-import type { Edge, Model, Operator, State, Vertex } from "./model.ts";
+import type { Edge, FunctionVerdict, Model, Operator, State, Vertex } from "./model.ts";
 import type { Ref } from "./scene.ts";
 import { count, many } from "./text.ts";
 
@@ -39,6 +39,7 @@ export function operatorDetails(model: Model, at: number, actions: Actions): HTM
     change === undefined ? null : changeNote(change),
     table(facts),
     statesOf(operator),
+    functionsOf(model, operator, actions),
     edgesOf(model, "Reads from", (edge) => edge.target === operator.node, (edge) => edge.source, actions),
     edgesOf(model, "Goes to", (edge) => edge.source === operator.node, (edge) => edge.target, actions),
   );
@@ -102,6 +103,7 @@ export function planDetails(model: Model): HTMLElement {
     ["StreamGraph", `${many(model.operators.length, "operator")}, ${many(model.edges.length, "edge")} (${count(chained)} chained)`],
     ["JobGraph", model.refused === null ? many(model.vertices.length, "vertex", "vertices") : "refused"],
     ["ExecutionGraph", model.refused === null ? many(subtasks, "subtask") : "refused"],
+    ["Native code", nativeOf(model)],
     ["State that an edit can lose", positional > 0 ? `${many(positional, "stateful operator")} with an ID by position` : null],
   ];
   const refused = model.refused === null ? null : make("p", { class: "refused", role: "note" }, said(model.refused));
@@ -178,6 +180,38 @@ function statesOf(operator: Operator): HTMLElement | null {
     return make("li", {}, make("code", {}, said(state.name)), make("div", { class: "call" }, said(`${state.kind}${types ? ` · ${types}` : ""}${time}`)));
   };
   return section("State", make("ul", {}, ...operator.states.map(row)));
+}
+
+/** How the functions of an operator run, and what keeps those in Python that stay there. */
+function functionsOf(model: Model, operator: Operator, actions: Actions): HTMLElement | null {
+  const { functions } = operator;
+  if (model.native === null || !functions || functions.length === 0) return null;
+  const row = (one: FunctionVerdict): HTMLElement => {
+    const verdict = make("span", { class: one.verdict === "Python" ? "python" : "native" }, one.verdict);
+    const item = make("li", {}, one.role, one.function ? " " : "", one.function ? make("code", {}, said(one.function)) : "", ": ", verdict);
+    if (one.reason) item.append(make("div", { class: "call" }, said(one.reason)));
+    if (one.file !== null) {
+      const place = [one.file, one.line, one.column].filter((part) => part !== null).join(":");
+      item.append(make("div", {}, copied(place, actions)));
+    }
+    if (one.source) item.append(make("code", { class: "source" }, said(one.source.trim())));
+    return item;
+  };
+  const off = model.native === "off" ? make("p", { class: "hint" }, "penstock.native is off: all of it runs in Python. With auto it would be so:") : null;
+  return section("Native code", off, make("ul", {}, ...functions.map(row)));
+}
+
+/** What native code runs of a program, in a few words. */
+function nativeOf(model: Model): string | null {
+  if (model.native === null) return null;
+  if (model.native === "off") return "off (penstock.native)";
+  const counts = new Map<string, number>();
+  for (let at = 0; at < model.operators.length; at++) {
+    for (const { verdict } of model.operators.value(at, "functions") ?? []) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  }
+  const words = [["native", "native"], ["compiled", "compiled"], ["Python", "in Python"]] as const;
+  const parts = words.filter(([verdict]) => counts.has(verdict)).map(([verdict, text]) => `${count(counts.get(verdict) ?? 0)} ${text}`);
+  return parts.length > 0 ? parts.join(", ") : "no functions";
 }
 
 function edgesOf(model: Model, title: string, mine: (edge: Edge) => boolean, end: (edge: Edge) => number, actions: Actions): HTMLElement | null {

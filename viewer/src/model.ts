@@ -16,6 +16,8 @@ export interface ModelData {
   readonly penstock: string;
   /** On a page of two plans: whether the newer one loses state of the older one. */
   readonly verdict: Verdict | null;
+  /** Whether native code is used; null where only the graph is known. */
+  readonly native?: "auto" | "off" | null;
   readonly operators: Table;
   readonly edges: Table;
   readonly vertices: Table;
@@ -33,6 +35,19 @@ export interface State {
   readonly kind: string;
   readonly types: Readonly<Record<string, string>>;
   readonly ttl: string | null;
+}
+
+/** How a function of an operator runs, or the operator itself. */
+export interface FunctionVerdict {
+  readonly verdict: "native" | "compiled" | "Python";
+  readonly role: "key" | "function" | "operator";
+  readonly function: string;
+  /** Why it stays in Python, and where that is. */
+  readonly reason: string;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly source: string;
 }
 
 /** What has become of an operator since an older plan. */
@@ -74,6 +89,8 @@ export interface Operator {
   readonly description: string;
   readonly key_type?: string | null;
   readonly unknown?: string;
+  /** What native code runs of it; a column that only pages of programs have. */
+  readonly functions?: readonly FunctionVerdict[] | null;
   /** What has become of it since an older plan; a column that only such a page has. */
   readonly change?: Change | null;
 }
@@ -160,6 +177,7 @@ export class Model {
   readonly refused: string | null;
   readonly penstock: string;
   readonly verdict: Verdict | null;
+  readonly native: "auto" | "off" | null;
   readonly operators: Rows<Operator>;
   readonly edges: Rows<Edge>;
   readonly vertices: Rows<Vertex>;
@@ -172,6 +190,7 @@ export class Model {
     this.refused = data.refused;
     this.penstock = data.penstock;
     this.verdict = data.verdict;
+    this.native = data.native ?? null;
     this.operators = new Rows(data.operators);
     this.edges = new Rows(data.edges);
     this.vertices = new Rows(data.vertices);

@@ -93,10 +93,10 @@ def _objects(program: Program, node: int, known: Declared) -> _Objects:
     key_type = getattr(key, "key_type", None)
     shown = None if key_type is None else repr(key_type)
     about = (program.sites.get(node), program.descriptions.get(node, ""), facts_of(program, node))
-    return _Objects(_type(operator), key is not None, shown, known, *about)
+    return _Objects(type_of(operator), key is not None, shown, known, *about)
 
 
-def _type(operator: Any) -> str:
+def type_of(operator: Any) -> str:
     """The name that users have for an operator; for a source or a sink that is an object, its class."""
     kind = type(operator).__name__
     if kind == "PlanOnly":

@@ -89,7 +89,7 @@ def _declared(operator: Any, place: Place, inputs: list[str | None]) -> Declared
     pushes = isinstance(operator, StreamSource) and not isinstance(operator.function, BatchSource)
     if kind in ("StreamSource", "FormatReader", "FileReader") and not pushes:
         own_states = (POSITIONS,)
-    functions = _functions(operator)
+    functions = functions_of(operator)
     try:
         asked = asked_in_open(functions, place)
     except Exception as error:  # whatever a user's function does
@@ -158,7 +158,8 @@ _OWN: dict[type, Callable[[Any, list[str | None]], States]] = {
 }
 
 
-def _functions(operator: Any) -> list[Any]:
+def functions_of(operator: Any) -> list[Any]:
+    """The function of an operator that may ask for states, as a list."""
     function = getattr(operator, "f", None)
     if isinstance(operator, WindowOperator):
         function = operator.function.function

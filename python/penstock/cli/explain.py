@@ -20,6 +20,7 @@ from penstock.plan import PROFILES, Pipeline
 @options.written_as(FORMATS, "As what the plan is written; the last two are Flink's own.")
 @click.option("--level", type=click.Choice(LEVELS), help="Only this graph.  [default: all; in a picture, job]")
 @click.option("--why", metavar="OPERATOR", help="Say what made this operator's ID, and which edits would move it.")
+@click.option("--native", is_flag=True, help="Say of each function whether native code runs it, and if not, why.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @click.option("--no-color", is_flag=True, help="No colours (there are none anyway when the output is piped).")
 @click.option("--limit", type=click.IntRange(min=0), default=200, show_default=True, help="Rows per table; 0 for all.")
@@ -30,6 +31,7 @@ def command(
     form: str,
     level: str | None,
     why: str | None,
+    native: bool,
     as_json: bool,
     no_color: bool,
     limit: int,
@@ -48,6 +50,7 @@ def command(
       penstock explain word_count.py
       penstock explain word_count.py --window 20         options after FILE are the program's
       penstock explain --why word-counter word_count.py  what made the ID of this uid, name or number
+      penstock explain --native word_count.py            which functions native code runs
       penstock explain --format mermaid --level stream word_count.py
       penstock explain --format flink-stream word_count.py   for Flink's plan visualizer
       penstock explain --job all etl.py                  a program with several jobs
@@ -56,14 +59,34 @@ def command(
     """
     with guard(file, full_traceback=full_traceback):
         form = "json" if as_json else form
+        if native and (why is not None or level is not None or form not in ("terminal", "json")):
+            raise click.UsageError(
+                "--native has a form of its own, for terminals or as JSON. Leave out --why, --level and other formats."
+            )
         for number, pipeline in enumerate(planning.plans(file).pipelines):
-            if why is not None or form != "terminal":
+            if native:
+                _show_native(pipeline, as_json=form == "json", gap=number > 0, no_color=no_color)
+            elif why is not None or form != "terminal":
                 from penstock.analysis.explain import explain, explain_id
 
                 click.echo(explain(pipeline, form, level) if why is None else explain_id(pipeline, why, form))
             else:
                 click.echo("\n" * (number > 0), nl=False)
                 _show(pipeline, LEVELS if level is None else (level,), no_color=no_color, limit=limit or sys.maxsize)
+
+
+def _show_native(pipeline: Pipeline, *, as_json: bool, gap: bool, no_color: bool) -> None:
+    """Print the verdicts about the functions of a program."""
+    from rich.console import Group
+
+    from penstock.analysis import native_code
+    from penstock.cli.render import printer
+
+    if as_json:
+        click.echo(native_code.as_json(pipeline))
+        return
+    click.echo("\n" * gap, nl=False)
+    printer(no_color=no_color)(Group(*native_code.drawn(pipeline)))
 
 
 def _show(pipeline: Pipeline, levels: tuple[str, ...], *, no_color: bool, limit: int) -> None:

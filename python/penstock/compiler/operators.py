@@ -177,8 +177,8 @@ def _known(result: Compiled | Refusal) -> Compiled | Refusal:
     try:
         if isinstance(result, Compiled) and functions is not None:
             functions.Program(result.program)
-    except ValueError as error:
-        return Refusal(str(error))
+    except ValueError:
+        return Refusal("native code has no form of an expression in it")
     return result
 
 

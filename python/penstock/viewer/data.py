@@ -29,9 +29,11 @@ def page_data(
     changes: Mapping[int, Mapping[str, Any]] | None = None,
     feed: Mapping[str, Any] | None = None,
     verdict: Verdict | None = None,
+    native: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The data of a page: a plan, the changes of operators since an older plan by node, the feed of a running job, and
-    the verdict on state of the older plan. O(operators + edges)."""
+    """The data of a page: a plan, the changes of operators since an older plan by node, the feed of a running job, the
+    verdict on state of the older plan, and what native code runs, as of :func:`penstock.analysis.native_code.as_dict`.
+    O(operators + edges)."""
     here = os.path.join(os.getcwd(), "")  # files below it are named relative to it, as a page may be shared
     sites = [operator.site for operator in model.operators]
     states = [operator.states for operator in model.operators]
@@ -43,6 +45,12 @@ def page_data(
     }
     if changes is not None:
         more["change"] = [changes.get(operator.node) for operator in model.operators]
+    if native is not None:
+        functions = {operator["node"]: operator["functions"] for operator in native["operators"]}
+        for verdicts in functions.values():
+            for one in verdicts:
+                one["file"] = one["file"] and one["file"].removeprefix(here)
+        more["functions"] = [functions.get(operator.node) for operator in model.operators]
     resources = {"resources": [dict(vertex.resources) for vertex in model.vertices]}
     document = {
         "name": model.name,
@@ -54,6 +62,7 @@ def page_data(
         "job_edges": table(model.job_edges, _names(JobEdgeModel)),
         "penstock": penstock.__version__,
         "verdict": verdict,
+        "native": None if native is None else native["native"],
     }
     return {"format": FORMAT, "model": document, "live": None if feed is None else dict(feed)}
 

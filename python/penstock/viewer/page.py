@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from penstock.analysis.builder import model_of, model_of_graph
 from penstock.analysis.model import ProgramModel
+from penstock.analysis.native_code import as_dict
 from penstock.errors import ConfigurationError, InvalidProgramError
 from penstock.plan import JobGraph, Pipeline, StreamGraph
 from penstock.viewer.data import embedded, page_data
@@ -85,15 +86,26 @@ def view(plan: Plan, other: Plan | None = None) -> Page:
     Raises:
         InvalidProgramError: it is not one of these, or a program without operators.
     """
-    model = as_model(plan)
     if other is None:
-        return Page(model.name, page_data(model))
+        program = _pipeline(plan)
+        model = as_model(plan if program is None else program)
+        return Page(model.name, page_data(model, native=None if program is None else as_dict(program)))
+    model = as_model(plan)
     from penstock.compare.difference import compare
     from penstock.viewer.changes import judged, united
 
     difference = compare(as_model(other), model)
     both, changes = united(difference)
     return Page(both.name, page_data(both, changes, verdict=judged(difference)))
+
+
+def _pipeline(plan: Plan) -> Pipeline | None:
+    """The program of a plan, whose functions are known; None where there is only a graph, or no plan."""
+    if isinstance(plan, Pipeline):
+        return plan
+    if isinstance(plan, (ProgramModel, StreamGraph, JobGraph, type)) or not hasattr(plan, "to_pipeline"):
+        return None
+    return plan.to_pipeline()
 
 
 def as_model(plan: Plan) -> ProgramModel:

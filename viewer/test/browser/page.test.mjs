@@ -55,6 +55,19 @@ test("a click says what is known: ID, origin, place in the source, state, verdic
   await page.keyboard.press("Escape");
 }));
 
+test("an operator says what native code runs of it, and what keeps a function in Python", () => opened("native", async (page) => {
+  assert.match(await page.locator("#panel").innerText(), /1 native, 1 compiled, 1 in Python/);
+  const log = await pixelOf(page, "Log");
+  await page.mouse.click(log.x, log.y);
+  const panel = await page.locator("#panel").innerText();
+  for (const part of ["function lambda: Python", "logging.info() writes a log", "programs.py:", "read.filter("]) assert.ok(panel.includes(part), `${part} in ${panel}`);
+  await page.keyboard.press("Escape");
+  const sums = await pixelOf(page, "Sums");
+  await page.mouse.click(sums.x, sums.y);
+  const other = await page.locator("#panel").innerText();
+  for (const part of ["key lambda: compiled", "operator: native"]) assert.ok(other.includes(part), `${part} in ${other}`);
+}));
+
 test("tabs show the three graphs, and keep what is selected", () => opened("small", async (page) => {
   const { x, y } = await pixelOf(page, "Check");
   await page.mouse.click(x, y);

@@ -14,6 +14,7 @@ from penstock.lint.rules import (
     functions,
     handles,
     identity,
+    native,
     partitioning,
     results,
     state,
@@ -24,7 +25,7 @@ from penstock.lint.rules import (
 
 _MODULES = (
     *(identity, state, attributes, handles, event_time, timers, windows, partitioning),
-    *(connectors, functions, captures, results, suppressions),
+    *(connectors, functions, captures, results, native, suppressions),
 )
 
 GROUPS = {
@@ -34,6 +35,7 @@ GROUPS = {
     "3": "Partitioning and chaining",
     "4": "Sources, sinks and checkpoints",
     "5": "Functions",
+    "6": "Native code",
     "9": "Suppressions",
 }
 """The subjects of rules, by the first digit of their codes."""

@@ -1,0 +1,148 @@
+"""How native code runs a program: a verdict about each function of its operators, with the reason and its place.
+
+The verdicts are the compiler's (:mod:`penstock.compiler.operators`); nothing is decided here, and nothing runs.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from penstock.analysis.builder import type_of
+from penstock.analysis.program import Program
+from penstock.analysis.states import functions_of
+from penstock.compiler.operators import Compilation, Verdict
+from penstock.display.tables import NO, QUIET, TITLE, YES, heading
+from penstock.display.text import visible
+from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.usercode.functions import simple_name
+
+FORMAT = 1  # version of :func:`as_json`
+NATIVE, COMPILED, PYTHON = "native", "compiled", "Python"
+_WORDS = {NATIVE: "native", COMPILED: "compiled", PYTHON: "in Python"}
+_STYLES = {NATIVE: YES, COMPILED: YES, PYTHON: NO}
+
+
+@dataclass(frozen=True)
+class FunctionVerdict:
+    """How a function of an operator runs, or the operator itself."""
+
+    verdict: str  # "native", "compiled" or "Python"
+    role: str  # "key" for a key selector, "function", or "operator" for its own work
+    function: str = ""  # its name, where it is of the program
+    reason: str = ""  # why it stays in Python
+    file: str | None = None  # of what keeps it there, with line and column from 1
+    line: int | None = None
+    column: int | None = None
+    source: str = ""  # that line
+
+
+@dataclass(frozen=True)
+class OperatorVerdicts:
+    """The verdicts about an operator."""
+
+    node: int
+    name: str
+    type: str
+    functions: tuple[FunctionVerdict, ...]
+
+
+def verdicts_of(program: Program) -> tuple[OperatorVerdicts, ...]:
+    """The verdicts about the operators of a program that have functions, or a native form, in order of addition. Each
+    function is compiled once: below a millisecond for most."""
+    compilation = Compilation()
+    rows = (
+        OperatorVerdicts(node.id, node.name, type_of(operator), tuple(_verdicts(compilation, operator)))
+        for node in program.stream_graph.nodes
+        if isinstance(operator := program.operators.get(node.id), StreamOperator)
+    )
+    return tuple(row for row in rows if row.functions)
+
+
+def _verdicts(compilation: Compilation, operator: StreamOperator) -> Iterator[FunctionVerdict]:
+    verdicts = compilation.verdicts(operator)
+    keys = 0 if operator.keyed is None else 1
+    for number, verdict in enumerate(verdicts):
+        yield _described(verdict, "key" if number < keys else "function" if verdict.function else "operator")
+    for function in functions_of(operator) if len(verdicts) == keys else ():
+        yield FunctionVerdict(PYTHON, "function", simple_name(function), called_in_python(type_of(operator)))
+
+
+def called_in_python(operator: str) -> str:
+    """The reason why the function of a type of operators stays in Python, where there is no native form of them."""
+    return f"{operator} calls its function in Python"
+
+
+def _described(verdict: Verdict, role: str) -> FunctionVerdict:
+    refusal = verdict.refusal
+    if refusal is None:
+        return FunctionVerdict(verdict.how, role, verdict.function)
+    known = refusal.file is not None and refusal.line is not None
+    line = linecache.getline(refusal.file or "", refusal.line or 0).rstrip() if known else ""
+    place = refusal.file, refusal.line, refusal.column
+    return FunctionVerdict(verdict.how, role, verdict.function, refusal.reason, *place, line)
+
+
+def as_dict(program: Program) -> dict[str, Any]:
+    """The verdicts as plain data: ``format``, ``name`` of the job, ``native`` (the setting), ``operators``."""
+    setting = "auto" if program.settings.native_plane else "off"
+    return {
+        "format": FORMAT,
+        "name": program.name,
+        "native": setting,
+        "operators": [asdict(operator) for operator in verdicts_of(program)],
+    }
+
+
+def as_json(program: Program) -> str:
+    """One document of :func:`as_dict`."""
+    return json.dumps(as_dict(program), indent=2)
+
+
+def drawn(program: Program) -> Iterator[RenderableType]:
+    """The verdicts for a terminal: an operator, then its functions, each with what keeps it in Python."""
+    operators = verdicts_of(program)
+    yield heading(f'Native code of job "{visible(program.name)}": {_counts(operators)}')
+    if not program.settings.native_plane:
+        text = "penstock.native is off: all of it runs in Python. With auto it would be so:"
+        yield Text(text, style=NO)
+    for operator in operators:
+        yield Text("")
+        yield Text.assemble((f"{operator.node:>3}  ", QUIET), (visible(operator.name), TITLE), overflow="fold")
+        for verdict in operator.functions:
+            yield from _function(verdict)
+
+
+def _counts(operators: Sequence[OperatorVerdicts]) -> str:
+    counts = Counter(verdict.verdict for operator in operators for verdict in operator.functions)
+    parts = [f"{counts[verdict]:,} {words}" for verdict, words in _WORDS.items() if counts[verdict]]
+    return ", ".join(parts) or "no functions"
+
+
+def _function(verdict: FunctionVerdict) -> Iterator[RenderableType]:
+    title = Text(f"{verdict.role} {visible(verdict.function)}".rstrip() + ": ", overflow="fold")
+    title.append(verdict.verdict, style=_STYLES.get(verdict.verdict, NO))
+    if verdict.reason:
+        title.append(f": {visible(verdict.reason)}")
+    yield Padding(title, (0, 0, 0, 5))
+    if verdict.file is None:
+        return
+    path = os.path.relpath(verdict.file) if os.path.isabs(verdict.file) else verdict.file
+    path = verdict.file if path.startswith(os.pardir) else path
+    place = ":".join(str(part) for part in (path, verdict.line, verdict.column) if part is not None)
+    yield Padding(Text(visible(place), style=QUIET, overflow="fold"), (0, 0, 0, 7))
+    source = verdict.source.lstrip()
+    if source:
+        yield Padding(Text(visible(source), no_wrap=True, overflow="ellipsis"), (0, 0, 0, 9))
+        mark = (verdict.column or 1) - 1 - (len(verdict.source) - len(source))
+        if 0 <= mark < 90:
+            yield Padding(Text(" " * mark + "^", style=NO), (0, 0, 0, 9))
