@@ -12,6 +12,7 @@ ROOMS = {
     "runtime": [
         "aggregators",
         "native",
+        "constants",
         "config",
         "usercode",
         "buffers",
@@ -91,6 +92,7 @@ ROOMS = {
         "texts",
         "trees",
         "names",
+        "opened",
         "lists",
         "expressions",
         "calls",

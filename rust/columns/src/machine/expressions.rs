@@ -70,6 +70,11 @@ impl<'a> Machine<'a, '_> {
                 let value = self.eval(frame, operand)?;
                 Ok(Value::Bool(set.contains(value, self.arena, self.constants)? != *negated))
             }
+            Expr::Lookup(lookup, key, default) => {
+                let key = self.eval(frame, key)?;
+                let default = default.as_ref().map(|default| self.eval(frame, default)).transpose()?;
+                lookup.get(key)?.map(|value| value.value(self.arena)).or(default).ok_or(Doubt)
+            }
             Expr::Format(operand, spec, conversion) => self.format(frame, operand, spec, *conversion),
             Expr::Concat(parts) => self.concat(frame, parts),
             Expr::Each(element, clauses) => {
