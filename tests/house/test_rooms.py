@@ -94,6 +94,7 @@ ROOMS = {
         "names",
         "opened",
         "lists",
+        "windows",
         "expressions",
         "calls",
         "statements",

@@ -37,7 +37,7 @@ class WaitingColumns:
         return chain.from_iterable(batch.objects() for batch in self._batches)
 
     def add(self, batch: Any) -> None:
-        """Take a batch none of which waits yet."""
+        """Take a batch whose records do not wait yet."""
         self._batches.append(batch)
         self._first = self.count
 

@@ -11,6 +11,7 @@
 mod constants;
 mod depth;
 mod expressions;
+mod guard;
 mod parse;
 
 use std::sync::Arc;
@@ -72,7 +73,7 @@ impl Program {
 }
 
 /// One function.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Function {
     pub parameters: usize,
     pub locals: usize,
@@ -84,15 +85,17 @@ pub(crate) struct Function {
 }
 
 /// Where values go.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Target {
     Local(u32),
     All(Box<[Target]>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Statement {
     Set(Target, Expr),
+    /// A local list becomes one with an item more.
+    Append(u32, Expr),
     If(Expr, Vec<Statement>, Vec<Statement>),
     For(Target, Expr, Vec<Statement>),
     While(Expr, Vec<Statement>),
@@ -103,7 +106,7 @@ pub(crate) enum Statement {
     Doubt,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Expr {
     None,
     Bool(bool),
@@ -157,7 +160,7 @@ pub(crate) enum Known {
 }
 
 /// One `for` of a comprehension, and its conditions.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Clause {
     pub target: Target,
     pub iterable: Expr,
