@@ -61,8 +61,9 @@ def _uses(tree: ast.FunctionDef, own: str) -> Iterator[tuple[Any, str | None]]:
 
 
 def _own_attribute(node: ast.expr, own: str) -> str | None:
-    is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own
-    return node.attr if is_own else None
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
+        return node.attr
+    return None
 
 
 def _is_new(node: ast.expr, function: FunctionType) -> bool:
