@@ -1,4 +1,4 @@
-"""What ``open`` of a user's object leaves behind: attributes that are constants of its function in the task.
+"""Attributes that ``open`` of a user's object assigns, as far as they are constants of its function in the task.
 
 Such an attribute is assigned in ``open`` alone, something that is new there - a dict, what JSON holds, a number - and
 nobody else gets hold of it: ``open`` does not read it, passes neither the object nor its methods on, and nothing in the
@@ -26,18 +26,18 @@ def opened_by(owner: Any, function: Any, tree: ast.FunctionDef, file: ParsedFile
     arguments = [*tree.args.posonlyargs, *tree.args.args]
     if not is_users(type(owner)) or not arguments or tree.decorator_list:
         return None
-    own, attributes = arguments[0].arg, attributes_of(owner)
+    itself, attributes = arguments[0].arg, attributes_of(owner)
     targets: dict[str, bool] = {}  # whether all that it is assigned is new
     alone: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, _CLOSED) and node is not tree:
             return None
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            name = _own_attribute(node.targets[0], own)
+            name = _own_attribute(node.targets[0], itself)
             if name is not None:
                 targets[name] = targets.get(name, True) and _is_new(node.value, function)
                 alone.add(id(node.targets[0]))
-    for node, name in _uses(tree, own):
+    for node, name in _uses(tree, itself):
         if name is None or name.startswith("__"):
             return None
         if id(node) not in alone and (not isinstance(node.ctx, ast.Load) or name in targets or name not in attributes):
@@ -51,17 +51,17 @@ def opened_by(owner: Any, function: Any, tree: ast.FunctionDef, file: ParsedFile
     return Opened(owner, names) if names else None
 
 
-def _uses(tree: ast.FunctionDef, own: str) -> Iterator[tuple[Any, str | None]]:
+def _uses(tree: ast.FunctionDef, itself: str) -> Iterator[tuple[Any, str | None]]:
     """Where the object is used: its attributes, None where it is used itself."""
     owners = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == own:
+        if isinstance(node, ast.Name) and node.id == itself:
             attribute = owners.get(id(node))
             yield attribute, None if attribute is None else attribute.attr
 
 
-def _own_attribute(node: ast.expr, own: str) -> str | None:
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
+def _own_attribute(node: ast.expr, itself: str) -> str | None:
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == itself:
         return node.attr
     return None
 
