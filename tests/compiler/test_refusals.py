@@ -100,7 +100,7 @@ REFUSED = [
         "reads self.n, which a method of C assigns",
     ),
     (
-        "¦class C(MapFunction):\n    def map(self, x): return x\n    def open(self, c): self.a = 1\nf = C()",
+        "¦class C(MapFunction):\n    def map(self, x): return x\n    def open(self, c): self.a = c.x\nf = C()",
         "C has its own open()",
     ),
     (

@@ -16,6 +16,7 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
+from penstock.datastream.functions import MapFunction, RuntimeContext
 from penstock.datastream.window import SlidingEventTimeWindows, TumblingEventTimeWindows
 from penstock.errors import JobExecutionError
 from penstock.runtime import native
@@ -193,6 +194,35 @@ def both_branches_fail(env: StreamExecutionEnvironment, folder: Path) -> DataStr
     return one.connect(two).flat_map(Both(), Types.PICKLED_BYTE_ARRAY())
 
 
+class Names(MapFunction):
+    """Looks numbers up in what ``open`` has read: texts by text, with keys that are missing."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        with open(self.path, encoding="utf-8") as file:
+            self.names = dict(line.rstrip("\n").split(",", 1) for line in file if line.count(",") == 1)
+        self.numbers = {n: (n, str(n)) for n in range(50)}
+        self.factor = len(self.names)
+
+    def map(self, value: int) -> tuple[object, ...]:
+        name = self.names.get(str(value % 100), "nobody") if value % 3 else self.names[str(value % 7)]
+        return value, name, self.numbers[value % 50], self.numbers.get(value), value % 5 * self.factor
+
+
+def looked_up(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    path = folder / "names.csv"
+    path.write_text("".join(f"{n},name {n}\n" for n in range(70)), encoding="utf-8")
+    return numbers(env).filter(lambda n: n >= 0).map(Names(str(path))).map(lambda t: (t[1], t[0], t[2][1], t[3], t[4]))
+
+
+def looked_up_in_vain(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    path = folder / "few.csv"
+    path.write_text("0,a\n1,b\n", encoding="utf-8")
+    return numbers(env).map(Names(str(path)))
+
+
 PROGRAMS: list[Program] = [
     connected,
     keyed_by_pairs,
@@ -201,6 +231,8 @@ PROGRAMS: list[Program] = [
     joined_lists,
     one_branch_in_python,
     both_branches_fail,
+    looked_up,
+    looked_up_in_vain,
     word_count,
     reduced,
     in_doubt,

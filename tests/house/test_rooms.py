@@ -12,6 +12,7 @@ ROOMS = {
     "runtime": [
         "aggregators",
         "native",
+        "constants",
         "config",
         "usercode",
         "buffers",
@@ -92,6 +93,7 @@ ROOMS = {
         "texts",
         "trees",
         "names",
+        "opened",
         "lists",
         "windows",
         "expressions",

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.compiler.names import Scope, Static
-from penstock.compiler.program import Json, RefusedError, constant, is_changeable, is_constant
+from penstock.compiler.program import Json, RefusedError, constant, is_constant
 from penstock.compiler.signatures import Use
 from penstock.compiler.texts import percent_parts
+from penstock.runtime.constants import is_changeable
 
 BINARY = {
     ast.Add: "add",
@@ -110,6 +111,8 @@ class Expressions(ABC):
         static = self.scope.static(node)
         if static is not None:
             return self.static_value(static, use, node)
+        if self.scope.is_opened(node):
+            return ["opened", node.attr, use is Use.KEEP]
         return ["attr", self.expression(node.value, Use.READ), node.attr]
 
     def _subscript(self, node: ast.Subscript, use: Use) -> Json:

@@ -20,7 +20,8 @@ from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler.lists import lists_of
-from penstock.compiler.names import Scope, Static, assigned_names, body_of
+from penstock.compiler.names import Opened, Scope, Static, assigned_names, body_of
+from penstock.compiler.opened import opened_by
 from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
@@ -45,6 +46,8 @@ KINDS: dict[str, tuple[str, Use]] = {
 }
 """By kind of function: the method of an object that it stands for, and what is done with its result."""
 _ARGUMENTS = {"merge": 2}
+_OPENED = frozenset({"map", "filter", "flat_map"})
+"""The methods of operators whose native form begins when the object is open."""
 _ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
 """The arguments that are the method's to change, as its result takes their place."""
 _EMITTING = ("flat_map", "process", "apply")
@@ -116,12 +119,13 @@ class _Unit:
     numbers: dict[tuple[int, ...], int] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)  # what the numbers are known by, so that their ids stay
     pending: list[tuple[int, ...]] = field(default_factory=list)
+    opened: Opened | None = None
 
     def compile_entry(self, function: Any, method: str, result: Use, count: int) -> None:
         """The function that an operator calls, with so many arguments."""
         called = _bound(function, method)
         if called is not function:
-            self._check_lifecycle(function)
+            self._check_lifecycle(function, method)
         plain, first, keywords = _plain(called)
         if plain is None or plain in LIBRARY:
             if method in _SEES_WINDOW:
@@ -131,8 +135,9 @@ class _Unit:
         emits, changes = method in _EMITTING, _ACCUMULATORS.get(method, ())
         self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes, method=method)
 
-    def _check_lifecycle(self, function: Any) -> None:
-        """Refuse an object that does something before or after its records."""
+    def _check_lifecycle(self, function: Any, called: str) -> None:
+        """Refuse an object that does something before or after its records, but for an ``open`` that only leaves
+        constants behind."""
         if not is_rich(function):
             return
         for name in ("open", "close"):
@@ -141,7 +146,12 @@ class _Unit:
             if hasattr(plain, "_penstock_hook") or plain is None:
                 continue
             tree = self.trees.of(plain) if isinstance(plain, FunctionType) else None
-            if not isinstance(tree, ast.FunctionDef) or not all(map(_is_empty, tree.body)):
+            if isinstance(tree, ast.FunctionDef) and all(map(_is_empty, tree.body)):
+                continue
+            if name == "open" and called in _OPENED and isinstance(tree, ast.FunctionDef):
+                file = self.trees.file(plain.__code__.co_filename, plain.__globals__)
+                self.opened = None if file is None else opened_by(function, plain, tree, file)
+            if name == "close" or self.opened is None:
                 error = RefusedError(f"{type(function).__name__} has its own {name}()")
                 if isinstance(plain, FunctionType):
                     error.file = plain.__code__.co_filename
@@ -231,7 +241,7 @@ class _Unit:
         initial = {name: static for name, static in statics.items() if name in stored}
         statics = {name: static for name, static in statics.items() if name not in stored}
         statics.update(_imports(tree, stored))
-        scope = Scope(function, file, self.trees, statics, assigned)
+        scope = Scope(function, file, self.trees, statics, assigned, opened=self.opened)
         accumulators = [name for place, name in enumerate(parameters) if place in changes]
         lists = lists_of(tree, set(parameters), emits=emits, accumulators=accumulators)
         return self._translate(scope, tree, parameters, result, lists, is_generator, initial)

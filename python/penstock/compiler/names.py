@@ -17,8 +17,9 @@ from enum import Enum
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from penstock.compiler.program import RefusedError, article, is_changeable
+from penstock.compiler.program import RefusedError
 from penstock.compiler.trees import ParsedFile, Tree, Trees, closure_of
+from penstock.runtime.constants import article, is_changeable
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -34,6 +35,14 @@ class Static:
     lasting: bool = True  # whether nothing changes it, if it can be changed
 
 
+@dataclass(frozen=True)
+class Opened:
+    """Attributes of a user's object that its ``open`` assigns: constants of the program in the task."""
+
+    owner: Any
+    names: frozenset[str]
+
+
 @dataclass
 class Scope:
     """The variables of a function while it is compiled."""
@@ -46,6 +55,7 @@ class Scope:
     numbers: dict[str, int] = field(default_factory=dict)
     count: int = 0
     inner: list[dict[str, int]] = field(default_factory=list)  # of comprehensions, from the outside
+    opened: Opened | None = None
 
     def fresh(self) -> int:
         """The number of a variable without a name."""
@@ -75,6 +85,13 @@ class Scope:
             owner = self.static(node.value)
             return None if owner is None else _item(owner, node.slice.value)
         return None
+
+    def is_opened(self, node: ast.Attribute) -> bool:
+        """Whether an expression is an attribute that has its value when the object is open."""
+        if self.opened is None or node.attr not in self.opened.names:
+            return False
+        owner = self.static(node.value)
+        return owner is not None and owner.value is self.opened.owner
 
     def outside(self, node: ast.Name) -> Static:
         """The object of a name that is not the function's."""
@@ -124,6 +141,8 @@ class Scope:
         """An attribute of a module, a class, an enum's member or an object of a class of the program."""
         name, text = node.attr, f"{owner.text}.{node.attr}"
         value = owner.value
+        if self.opened is not None and value is self.opened.owner and name in self.opened.names:
+            return None
         if isinstance(value, ModuleType):
             inside = vars(value).get(name, _MISSING)
             if inside is _MISSING:
@@ -135,10 +154,10 @@ class Scope:
             if name in ("value", "_value_"):
                 return Static(value._value_, text)
             return Static(value._name_, text) if name == "name" else None
-        if _is_users(type(value)):
-            attributes = _attributes(value)
+        if is_users(type(value)):
+            attributes = attributes_of(value)
             if name in attributes:
-                if name in _written(type(value)):
+                if name in written(type(value)):
                     raise RefusedError(f"reads {text}, which a method of {type(value).__name__} assigns", node)
                 return Static(attributes[name], text, name not in self.file.changed)
             return self._member(owner, type(value), value, node)
@@ -158,7 +177,7 @@ class Scope:
                 inner: Any = member.__func__
                 return Static(MethodType(inner, cls), text)
             if isinstance(member, Enum) or not hasattr(type(member), "__get__"):
-                if node.attr in _written(cls):
+                if node.attr in written(cls):
                     raise RefusedError(f"reads {text}, which a method of {cls.__name__} assigns", node)
                 home = sys.modules.get(base.__module__)
                 return Static(member, text, not is_changeable(member) or self._lasts_in(home, node.attr))
@@ -179,27 +198,28 @@ def _item(owner: Static, key: Any) -> Static | None:
     return Static(item, f"{owner.text}[{key!r}]") if is_changeable(item) else None
 
 
-def _is_users(cls: type) -> bool:
+def is_users(cls: type) -> bool:
     """Whether a class is written in Python, so that its objects have their attributes in a dict."""
     return bool(cls.__flags__ & (1 << 9)) and cls.__getattribute__ is object.__getattribute__
 
 
-def _attributes(value: object) -> Mapping[str, Any]:
+def attributes_of(value: object) -> Mapping[str, Any]:
+    """The attributes of an object itself, without running code of its class."""
     try:
         return object.__getattribute__(value, "__dict__")
     except AttributeError:  # it has slots
         return {}
 
 
-def _written(cls: type) -> set[str]:
-    """The attributes that methods of a class assign, apart from its constructor."""
+def written(cls: type, but: Any = None) -> set[str]:
+    """The attributes that methods of a class assign, apart from its constructor, and one function."""
     names: set[str] = set()
     for base in cls.__mro__:
         if base.__module__.partition(".")[0] in ("builtins", "penstock", "abc", "typing"):
             continue
         for name, member in vars(base).items():
             method: Any = getattr(member, "__func__", member)
-            if isinstance(method, FunctionType) and name != "__init__":
+            if isinstance(method, FunctionType) and name != "__init__" and method is not but:
                 names.update(_stored(method.__code__))
     return names
 

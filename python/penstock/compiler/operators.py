@@ -16,6 +16,7 @@ from penstock.compiler.trees import Trees
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.constants import filled
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
 from penstock.runtime.operators.native_windows import why_python
@@ -176,7 +177,7 @@ def _known(result: Compiled | Refusal) -> Compiled | Refusal:
     functions = native.functions()
     try:
         if isinstance(result, Compiled) and functions is not None:
-            functions.Program(result.program)
+            functions.Program(filled(result.program, lambda *_: None))
     except ValueError:
         return Refusal("native code has no form of an expression in it")
     return result

@@ -9,8 +9,9 @@ from penstock.compiler.calls import Calls
 from penstock.compiler.expressions import BINARY
 from penstock.compiler.lists import Lists, is_never_list, is_new
 from penstock.compiler.names import Scope, Static
-from penstock.compiler.program import Json, RefusedError, article
+from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
+from penstock.runtime.constants import article
 
 _IN_PLACE = {"add": "iadd", "mul": "imul", "or_": "ior_"}
 """Operators that change a list or a dict in place: the machine sees at run time that it is neither."""

@@ -245,7 +245,7 @@ class Entry:
         self.put, self.valve = way.take, valve
         self.records = self.bytes = 0
         self._native = way if isinstance(way, Native) else None
-        self._segment = segment
+        self.segment = segment
         self._latency, self._backlog, self._functions = latency, backlog, functions
         self._stride = 1
 
@@ -256,10 +256,10 @@ class Entry:
             results = self._native.columns(data)
             if results is not None:
                 return self.feed(results, put=self._native.results)
-        if self._segment is not None and data[0] == COLUMNS and not self._segment.gives_up:
-            return self._columns(channel, data, self._segment)
-        if self._segment is not None and self._segment.flush is not None:
-            self._segment.flush()
+        if self.segment is not None and data[0] == COLUMNS and not self.segment.gives_up:
+            return self._columns(channel, data, self.segment)
+        if self.segment is not None and self.segment.flush is not None:
+            self.segment.flush()
         buffer = decode(data, self._functions)
         values = buffer.values
         times = timestamps(buffer.stamps, len(values)) if buffer.stamps else None

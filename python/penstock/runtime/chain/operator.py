@@ -195,6 +195,11 @@ class LiveOperator:
         A stage runs no code of the user, and what it emits depends on the record alone."""
         return None
 
+    @property
+    def waits_for_open(self) -> bool:
+        """Whether :meth:`stage` is another one when the user's function is open."""
+        return False
+
     def columns(self, number: int) -> Any:
         """A :class:`~.segments.Columnar` that takes records of an input and hands columns on; None where only
         objects can go, or it would save nothing."""

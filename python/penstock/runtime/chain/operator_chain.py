@@ -58,6 +58,7 @@ class OperatorChain:
         self._settings = contexts[0].job.settings
         self._functions = native.functions(self._settings.native)
         self._writers: dict[int, list[Writer]] = {}
+        self._entries: dict[int, Entry] = {}
         self._beside = [Beside(context) for context in contexts]  # what chooses channels, behind each operator
         specs: list[StreamOperator] = [context.call(decode_value, context.config.operator) for context in contexts]
         gathers, fused = not any(spec.toggles for spec in specs), self._settings.form == "fused"
@@ -131,7 +132,9 @@ class OperatorChain:
         if state is not None and (segment is None or segment.flush is None):
             state.bring_back()  # an earlier task has left its state in native code
         valve = Valve(channels, self.head.watermark(number), toggle)
-        return Entry(way, segment, valve, self.head.latency, backlog, self._functions)
+        entry = Entry(way, segment, valve, self.head.latency, backlog, self._functions)
+        self._entries[number] = entry
+        return entry
 
     def _all_writers(self) -> Iterator[Writer]:
         """Those of the tail first."""
@@ -142,6 +145,17 @@ class OperatorChain:
         for position, operator in self.operators.items():
             self._beside[position].open()
             operator.open()
+        if self._fusion is not None and any(operator.waits_for_open for operator in self.operators.values()):
+            self._cut_again(self._fusion)
+
+    def _cut_again(self, fusion: Fusion) -> None:
+        """Make the native segments once more, as some functions have what they read only now. Those behind a head
+        with keyed state stay as they are."""
+        for operator in self.operators.values():
+            operator.output.forget_columns()
+        for number, entry in self._entries.items():
+            if entry.segment is None or entry.segment.flush is None:
+                entry.segment = segment_into(fusion, number)
 
     def status(self, active: bool) -> None:
         """The task is active, or idle: if that is new, tell the tasks after it."""

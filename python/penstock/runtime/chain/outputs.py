@@ -197,6 +197,9 @@ class CountingOutput(Output):
         self.side_records: dict[str, int] = {}
         self.current_watermark: int = MIN_WATERMARK
 
+    def forget_columns(self) -> None:
+        """Find ``columns`` once more when they are asked for."""
+
     def collect(self, value: Any, timestamp: int | None) -> None:
         self.records += 1
         self.inner.collect(value, timestamp)

@@ -12,6 +12,7 @@ its place; all before it has been handed on. So order, counts and exceptions are
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby, repeat
@@ -321,6 +322,10 @@ class FusedOutput(CountingOutput):
             self.columns = segment_behind(self._fusion, self._position)
             return self.columns
         raise AttributeError(name)
+
+    def forget_columns(self) -> None:
+        with contextlib.suppress(AttributeError):
+            del self.columns
 
     def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
         self.count_side(tag_id)

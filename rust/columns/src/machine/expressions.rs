@@ -3,7 +3,7 @@
 use bumpalo::collections::Vec as Items;
 
 use super::{Frame, Machine, truth};
-use crate::program::{Binary, Clause, Comparison, Expr, is_hashable};
+use crate::program::{Binary, Clause, Comparison, Expr, Lookup, is_hashable};
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Value};
 
@@ -70,6 +70,7 @@ impl<'a> Machine<'a, '_> {
                 let value = self.eval(frame, operand)?;
                 Ok(Value::Bool(set.contains(value, self.arena, self.constants)? != *negated))
             }
+            Expr::Lookup(lookup, key, default) => self.lookup(frame, lookup, key, default.as_deref()),
             Expr::Format(operand, spec, conversion) => self.format(frame, operand, spec, *conversion),
             Expr::Concat(parts) => self.concat(frame, parts),
             Expr::Each(element, clauses) => {
@@ -193,6 +194,12 @@ impl<'a> Machine<'a, '_> {
             left = right;
         }
         Ok(Value::Bool(true))
+    }
+
+    fn lookup(&mut self, frame: &mut Frame<'a>, lookup: &'a Lookup, key: &'a Expr, default: Option<&'a Expr>) -> Evaluated<'a> {
+        let key = self.eval(frame, key)?;
+        let default = default.map(|default| self.eval(frame, default)).transpose()?;
+        lookup.get(key)?.map(|value| value.value(self.arena)).or(default).ok_or(Doubt)
     }
 
     fn format(&mut self, frame: &mut Frame<'a>, operand: &'a Expr, spec: &str, conversion: Option<char>) -> Evaluated<'a> {

@@ -151,3 +151,19 @@ fn what_is_no_program_is_refused() {
     }
     assert!(Program::parse("{}").is_err() && Program::parse("").is_err() && Program::parse("[").is_err());
 }
+
+#[test]
+fn a_constant_dict_is_looked_into_by_hash() {
+    let texts = r#"["const", {"d": [["a", 1], ["b", {"t": [2, "x"]}]]}]"#;
+    let at = format!(r#"[["return", ["index", {texts}, ["local", 0]]]]"#);
+    gives(&at, Value::Text("a"), "Int(1)");
+    gives(&at, Value::Text("b"), r#"Tuple([Int(2), Text("x")])"#);
+    doubts(&at, Value::Text("c"));
+    doubts(&at, Value::Int(1));
+    let get = format!(r#"[["return", ["method", "get", {texts}, ["local", 0], ["const", 7]]]]"#);
+    gives(&get, Value::Text("c"), "Int(7)");
+    let ints = r#"[["return", ["method", "get", ["const", {"d": [[1, "one"]]}], ["local", 0]]]]"#;
+    gives(ints, Value::Int(1), r#"Text("one")"#);
+    gives(ints, Value::Int(2), "None");
+    doubts(ints, Value::Bool(true));
+}

@@ -1,7 +1,7 @@
 //! Constants of programs: plain data of Python.
 
 use bumpalo::Bump;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use serde_json::Value as Json;
 
 use super::parse::{Malformed, list, malformed};
@@ -76,6 +76,38 @@ impl Constant {
                 let pairs = entries.iter().map(|(key, value)| (key.value(arena), value.value(arena)));
                 Value::Dict(arena.alloc_slice_fill_iter(pairs))
             }
+        }
+    }
+}
+
+/// A constant dict that is looked into.
+#[derive(Debug)]
+pub enum Lookup {
+    /// All keys are texts.
+    Texts(HashMap<Box<str>, Constant, foldhash::fast::FixedState>),
+    /// All keys are integers.
+    Ints(HashMap<i64, Constant, foldhash::fast::FixedState>),
+}
+
+impl Lookup {
+    /// The dict as such a one, if its keys are all of one kind.
+    pub(super) fn of(entries: &[(Constant, Constant)]) -> Option<Self> {
+        let texts =
+            entries.iter().map(|(key, value)| if let Constant::Text(key) = key { Some((key.clone(), value.clone())) } else { None });
+        if let Some(texts) = texts.collect::<Option<_>>() {
+            return Some(Self::Texts(texts));
+        }
+        let ints = entries.iter().map(|(key, value)| if let Constant::Int(key) = key { Some((*key, value.clone())) } else { None });
+        ints.collect::<Option<_>>().map(Self::Ints)
+    }
+
+    /// What it has for a key; in doubt where the key is of another kind, which may be equal to one of this kind.
+    #[inline]
+    pub(crate) fn get(&self, key: Value<'_>) -> Result<Option<&Constant>, Doubt> {
+        match (self, key) {
+            (Self::Texts(entries), Value::Text(key)) => Ok(entries.get(key)),
+            (Self::Ints(entries), Value::Int(key)) => Ok(entries.get(&key)),
+            _ => Err(Doubt),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
-use super::{Binary, Clause, Comparison, Constant, Expr, Known, Set};
+use super::{Binary, Clause, Comparison, Constant, Expr, Known, Lookup, Set};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
 
@@ -44,6 +44,12 @@ impl Scope<'_> {
             ("compare", [first, rest @ ..]) => self.compare(first, rest)?,
             ("index", [container, index]) => self.index(container, index)?,
             ("builtin", [name, arguments @ ..]) => self.apply(name, python::builtin, arguments)?,
+            ("method", [name, dict, more @ ..]) if name == "get" && dict[0] == "const" && matches!(more.len(), 1 | 2) => {
+                match self.get(dict, more)? {
+                    Some(got) => got,
+                    None => self.apply(name, python::method, &rest[1..])?,
+                }
+            }
             ("method", [name, values @ ..]) if !values.is_empty() => self.apply(name, python::method, values)?,
             ("lib", [name, arguments @ ..]) => self.apply(name, python::library, arguments)?,
             ("format", [operand, spec, conversion]) => {
@@ -112,13 +118,40 @@ impl Scope<'_> {
 
     fn index(&mut self, container: &Json, index: &Json) -> Read {
         let operation = operator("index")?;
-        Ok(match (self.expr(container)?, self.expr(index)?) {
+        let (container, index) = (self.expr(container)?, self.expr(index)?);
+        if let Expr::Constant(number) = container
+            && let Some(lookup) = self.lookup(number)
+        {
+            return Ok(Expr::Lookup(lookup, Box::new(index), None));
+        }
+        Ok(match (container, index) {
             (Expr::Input(local), Expr::Int(at)) => Expr::Field(local, at, operation),
             (Expr::Input(local), Expr::Text(name)) => Expr::InputKey(local, name, operation),
             (container, Expr::Int(at)) => Expr::Item(Box::new(container), at, operation),
             (container, Expr::Text(name)) => Expr::Key(Box::new(container), name, operation),
             (container, index) => Expr::Apply(operation, Known::Other, Box::new([container, index])),
         })
+    }
+
+    /// A constant dict as one that is looked into, instead of the constant.
+    fn lookup(&mut self, number: usize) -> Option<Box<Lookup>> {
+        let Constant::Dict(entries) = &self.constants[number] else { return None };
+        let lookup = Lookup::of(entries)?;
+        self.constants[number] = Constant::None;
+        Some(Box::new(lookup))
+    }
+
+    /// `….get(key)` and `….get(key, default)` of a constant dict.
+    fn get(&mut self, dict: &Json, more: &[Json]) -> Result<Option<Expr>, Malformed> {
+        let before = self.constants.len();
+        if let Expr::Constant(number) = self.expr(dict)?
+            && let Some(lookup) = self.lookup(number)
+        {
+            let default = more.get(1).map_or(Ok(Expr::None), |default| self.expr(default))?;
+            return Ok(Some(Expr::Lookup(lookup, Box::new(self.expr(&more[0])?), Some(Box::new(default)))));
+        }
+        self.constants.truncate(before);
+        Ok(None)
     }
 
     fn slice(&mut self, parts: &[Json]) -> Read {

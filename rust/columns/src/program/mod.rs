@@ -20,7 +20,7 @@ use crate::python::Function as Operation;
 use crate::value::Shape;
 
 pub(crate) use constants::is_hashable;
-pub use constants::{Constant, Set};
+pub use constants::{Constant, Lookup, Set};
 pub use parse::Malformed;
 
 /// A translated function, with those that it calls.
@@ -141,6 +141,8 @@ pub(crate) enum Expr {
     Chain(Box<Self>, Box<[(Operation, Self)]>),
     /// Whether a value is in a set, or is not.
     InSet(Box<Self>, Box<Set>, bool),
+    /// What a constant dict has for a key, or instead of it; without a default a missing key is in doubt.
+    Lookup(Box<Lookup>, Box<Self>, Option<Box<Self>>),
     Apply(Operation, Known, Box<[Self]>),
     Format(Box<Self>, Box<str>, Option<char>),
     Concat(Box<[Self]>),

@@ -8,7 +8,7 @@ use super::statements::Flow;
 use super::{Places, Vector};
 use crate::column::Data;
 use crate::machine::{Evaluation, Input, MOST_BYTES, MOST_STEPS};
-use crate::program::{Expr, Known, Program, Statement};
+use crate::program::{Constant, Expr, Known, Program, Statement};
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Shape, Value};
 
@@ -124,6 +124,15 @@ impl<'a> Evaluator<'a> {
             Expr::And(operands) => self.joined(expr, operands, false),
             Expr::Or(operands) => self.joined(expr, operands, true),
             Expr::Apply(operation, known, arguments) => self.apply(*operation, *known, arguments),
+            Expr::Lookup(lookup, key, default) => {
+                let key = self.eval(key);
+                let default = default.as_ref().map(|default| self.eval(default));
+                let of = |arena, key| lookup.get(key).map(|value| value.map(|value: &'a Constant| value.value(arena)));
+                match default {
+                    None => self.each(&[key], |arena, values| of(arena, values[0])?.ok_or(Doubt)),
+                    Some(default) => self.each(&[key, default], |arena, values| Ok(of(arena, values[0])?.unwrap_or(values[1]))),
+                }
+            }
             _ => self.rowwise(expr),
         }
     }
