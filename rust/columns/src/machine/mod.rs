@@ -6,6 +6,7 @@
 
 mod expressions;
 mod fields;
+mod keys;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
@@ -170,6 +171,14 @@ impl<'a> Machine<'a, '_> {
                     self.assign(frame, target, value)?;
                     continue;
                 }
+                Statement::Append(local, expr) => {
+                    self.append(frame, *local, expr)?;
+                    continue;
+                }
+                Statement::Put(local, index, value) => {
+                    self.put(frame, *local, index, value)?;
+                    continue;
+                }
                 Statement::Yield(expr) => {
                     let value = self.eval(frame, expr)?;
                     frame.yields.push(value);
@@ -191,6 +200,18 @@ impl<'a> Machine<'a, '_> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// Gives a local list an item more. The list before it stays as it is, as others may have it.
+    fn append(&mut self, frame: &mut Frame<'a>, local: u32, expr: &'a Expr) -> Result<(), Doubt> {
+        let Some(Value::List(old)) = frame.locals[local as usize] else { return Err(Doubt) };
+        let item = self.eval(frame, expr)?;
+        self.bounded()?;
+        let mut items = Items::with_capacity_in(old.len() + 1, self.arena);
+        items.extend_from_slice_copy(old);
+        items.push(item);
+        frame.locals[local as usize] = Some(Value::List(items.into_bump_slice()));
+        Ok(())
     }
 
     fn loop_over(

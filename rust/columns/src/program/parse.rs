@@ -166,6 +166,8 @@ impl<'s> Scope<'s> {
         let (name, rest) = json.split_first().ok_or_else(|| malformed("a statement is empty"))?;
         Ok(match (text(name)?, rest) {
             ("set", [target, value]) => Statement::Set(self.target(target)?, self.expr(value)?),
+            ("append", [list, value]) => Statement::Append(self.changed(list)?, self.expr(value)?),
+            ("put", [local, index, value]) => Statement::Put(self.changed(local)?, self.expr(index)?, self.expr(value)?),
             ("if", [condition, then, other]) => Statement::If(self.expr(condition)?, self.block(list(then)?)?, self.block(list(other)?)?),
             ("for", [target, iterable, body]) => Statement::For(self.target(target)?, self.iterable(iterable)?, self.repeated(body)?),
             ("while", [condition, body]) => Statement::While(self.expr(condition)?, self.repeated(body)?),
@@ -182,12 +184,15 @@ impl<'s> Scope<'s> {
     pub(super) fn target(&mut self, json: &Json) -> Result<Target, Malformed> {
         match json {
             Json::Array(targets) => Ok(Target::All(targets.iter().map(|target| self.target(target)).collect::<Result<_, _>>()?)),
-            _ => {
-                let local = self.local(json)?;
-                self.assigned.insert(local);
-                Ok(Target::Local(local))
-            }
+            _ => Ok(Target::Local(self.changed(json)?)),
         }
+    }
+
+    /// A local that gets another value.
+    fn changed(&mut self, json: &Json) -> Result<u32, Malformed> {
+        let local = self.local(json)?;
+        self.assigned.insert(local);
+        Ok(local)
     }
 
     pub(super) fn local(&self, json: &Json) -> Result<u32, Malformed> {
