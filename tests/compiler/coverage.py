@@ -55,6 +55,7 @@ _GROUPS = (
         re.compile("reads a clock|is random|writes a log|looks outside|depends on the process"),
         "has an effect, or depends on more than its records",
     ),
+    (re.compile(": dates and times"), "dates and times, which are not values that native code has"),
     (re.compile("not known to have no effects|, a \\w+$"), "calls a class or function that is not known"),
 )
 """Reasons that are one row of the table."""
@@ -164,7 +165,7 @@ def page(functions: Iterable[Passed]) -> str:
     count = len(list((HERE / PROGRAMS).glob("*.txt")))
     return (
         "<!-- written by python -m tests.compiler.coverage --write -->\n"
-        f"Of the {count} recorded PyFlink programs (`tests/pyflink/programs`); a function is counted once in a program:\n\n"
+        f"Functions of the {count} recorded PyFlink programs (`tests/pyflink/programs`), each once for a program:\n\n"
         f"{tables(functions)}"
     )
 

@@ -13,7 +13,7 @@ from penstock._native import Batch, Pipeline, Program
 from penstock.compiler.expressions import BINARY, UNARY
 from penstock.compiler.functions import compile_function
 from penstock.compiler.program import Refusal, program_text
-from penstock.compiler.signatures import BUILTINS, LIBRARY, METHODS, OPERATORS, STATIC_METHODS
+from penstock.compiler.signatures import BUILTINS, LIBRARY, METHODS, OPERATORS
 from penstock.compiler.statements import IN_PLACE
 from tests.compiler.generator import Function, functions, records
 from tests.compiler.test_functions import ONE_RECORD, shown
@@ -63,7 +63,7 @@ def test_the_machine_gives_what_expressions_give(case: int) -> None:
 
 def calls() -> Iterator[tuple[str, str, int]]:
     """The kind, name and number of arguments of all calls that the compiler writes."""
-    for kind, known in (("builtin", BUILTINS.values()), ("lib", [*LIBRARY.values(), *STATIC_METHODS.values()])):
+    for kind, known in (("builtin", BUILTINS.values()), ("lib", LIBRARY.values())):
         for name, parameters in known:
             yield from ((kind, name, count) for count in range(parameters.required, parameters.most + 1))
     for name, parameters in METHODS.items():

@@ -78,8 +78,8 @@ class Expressions(ABC):
                 raise RefusedError(f"{static.text} is shared: the result would hold the {_kind(value)} itself", node)
             if not static.lasting:
                 raise RefusedError(
-                    f"reads {static.text}, {article(_kind(value))} that may be changed; a constant is written in capitals and "
-                    "changed nowhere in its file",
+                    f"reads {static.text}, {article(_kind(value))} that may be changed; a constant is written in "
+                    "capitals and changed nowhere in its file",
                     node,
                 )
             items = [*value, *value.values()] if isinstance(value, dict) else value
