@@ -217,7 +217,7 @@ _FORMS: dict[str, list[str]] = {
         "«int» ‹in not_in› «ints»",
         "«number» in ‹(1,2,0.5) {1,2} {1,True,2.5} [None,1]›",
         "not «any»",
-        "«int» ‹< != >=› «int» ‹in not_in› {‹1,2 0,True,2.5 1,None,_(1,2)›}",
+        "«int» ‹< != >=› «int» ‹in not_in› {‹1,2 0,True,2.5 1,None›}",
         "«number» in «ints» in {True, 1}",
         "«text» ‹in not_in› «dict»",
         "isinstance(«any», ‹str int float (int,str) bool list (tuple,dict)›)",

@@ -164,8 +164,8 @@ class Calls(Expressions):
             module = type(owner).__module__.partition(".")[0]
         elif isinstance(value, BuiltinMethodType) and owner is not None and not module:
             module = (type(owner).__module__ or "").partition(".")[0]
-        if isinstance(value, BuiltinMethodType) and isinstance(owner, type):  # such as datetime.fromtimestamp
-            module = owner.__module__
+        elif isinstance(value, ClassMethodDescriptorType):  # such as datetime.fromtimestamp
+            module = value.__objclass__.__module__
         module = "time" if module == "datetime" and name in ("now", "today", "utcnow") else module.lstrip("_")
         if module in IMPURE_MODULES:
             raise RefusedError(f"{static.text}() {IMPURE_MODULES[module]}", node)
