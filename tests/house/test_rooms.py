@@ -92,6 +92,7 @@ ROOMS = {
         "trees",
         "names",
         "lists",
+        "windows",
         "expressions",
         "calls",
         "statements",

@@ -185,6 +185,7 @@ class KeyedWindows:
         side: whether late records are wanted, and not only counted.
         shows: whether results come with key and window, as (key, start, end, fires, clears, value).
         clears: whether these also say which windows are over.
+        seeing: a function of key, window and list of contents, or without the key: what it gives are the results.
 
     Raises:
         ValueError: these do not go together.
@@ -202,6 +203,7 @@ class KeyedWindows:
         side: bool = False,
         shows: bool = False,
         clears: bool = False,
+        seeing: Program | None = None,
     ) -> KeyedWindows: ...
     def __len__(self) -> int: ...
     def is_empty(self) -> bool:

@@ -117,6 +117,11 @@ def hook(method: F) -> F:
     return method
 
 
+def is_hook(method: object) -> bool:
+    """Whether a method is that of a base class, and does nothing."""
+    return hasattr(method, _HOOK)
+
+
 def is_rich(function: object) -> bool:
     """Whether a function object has an ``open`` or ``close`` of its own (Flink: RichFunction)."""
     methods = (getattr(function, name, None) for name in ("open", "close"))

@@ -25,6 +25,7 @@ from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, pro
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
 from penstock.compiler.trees import Absence, ParsedFile, Tree, Trees
+from penstock.compiler.windows import with_window
 
 KINDS: dict[str, tuple[str, Use]] = {
     "map": ("map", Use.KEEP),
@@ -37,14 +38,22 @@ KINDS: dict[str, tuple[str, Use]] = {
     "add": ("add", Use.KEEP),
     "get_result": ("get_result", Use.KEEP),
     "merge": ("merge", Use.KEEP),
+    "process_window": ("process", Use.ITERATE),
+    "apply_window": ("apply", Use.ITERATE),
+    "process_all": ("process", Use.ITERATE),
+    "apply_all": ("apply", Use.ITERATE),
 }
 """By kind of function: the method of an object that it stands for, and what is done with its result."""
 _ARGUMENTS = {"merge": 2}
 _ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
 """The arguments that are the method's to change, as its result takes their place."""
+_EMITTING = ("flat_map", "process", "apply")
+_SEES_WINDOW = ("process", "apply")
+_WITHOUT_KEY = ("process_all", "apply_all")
 _IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
 _OURS = frozenset({"penstock", "pyflink"})
-_AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
+AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
+"""The kinds of the methods of an AggregateFunction."""
 _LIBRARY = os.path.dirname(os.__file__)
 _LONGEST = 1 << 20
 _TREES = Trees()
@@ -65,8 +74,9 @@ def compile_function(function: Any, kind: str, trees: Trees | None = None) -> Co
     :data:`KINDS`."""
     method, result = KINDS[kind]
     unit = _Unit(_TREES if trees is None else trees)
+    count = _ARGUMENTS.get(method) or len(ROLES[method].arguments) - (kind in _WITHOUT_KEY)
     try:
-        unit.compile_entry(function, method, result)
+        unit.compile_entry(function, method, result, count)
     except RefusedError as error:
         return _refusal(error)
     except RecursionError:
@@ -81,7 +91,7 @@ def compile_function(function: Any, kind: str, trees: Trees | None = None) -> Co
 
 def compile_aggregate(function: Any, trees: Trees | None = None) -> CompiledAggregate | Refusal:
     """The methods of an AggregateFunction as programs, or the reason why it stays in Python."""
-    create_accumulator, add, get_result, merge = (compile_function(function, kind, trees) for kind in _AGGREGATE)
+    create_accumulator, add, get_result, merge = (compile_function(function, kind, trees) for kind in AGGREGATE)
     if isinstance(create_accumulator, Refusal):
         return create_accumulator
     if isinstance(add, Refusal):
@@ -107,18 +117,19 @@ class _Unit:
     kept: list[Any] = field(default_factory=list)  # what the numbers are known by, so that their ids stay
     pending: list[tuple[int, ...]] = field(default_factory=list)
 
-    def compile_entry(self, function: Any, method: str, result: Use) -> None:
-        """The function that an operator calls."""
-        count = _ARGUMENTS.get(method) or len(ROLES[method].arguments)
+    def compile_entry(self, function: Any, method: str, result: Use, count: int) -> None:
+        """The function that an operator calls, with so many arguments."""
         called = _bound(function, method)
         if called is not function:
             self._check_lifecycle(function)
         plain, first, keywords = _plain(called)
         if plain is None or plain in LIBRARY:
+            if method in _SEES_WINDOW:
+                raise RefusedError("it is not written in Python")
             self._compile_stand_in(called, count, result, method)
             return
-        emits, changes = method == "flat_map", _ACCUMULATORS.get(method, ())
-        self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes)
+        emits, changes = method in _EMITTING, _ACCUMULATORS.get(method, ())
+        self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes, method=method)
 
     def _check_lifecycle(self, function: Any) -> None:
         """Refuse an object that does something before or after its records."""
@@ -159,10 +170,11 @@ class _Unit:
         count: int | None = None,
         emits: bool = False,
         changes: Sequence[int] = (),
+        method: str = "",
     ) -> int:
         """The number of a function of the program for some first arguments and arguments by name that are the same in
         every call; ``count`` is how many more it is called with, all that it takes if None, and ``changes`` are
-        the places of those that it may change."""
+        the places of those that it may change, and ``method`` says what an operator calls it as."""
         keywords = keywords or {}
         key = (id(function), *map(id, first), -1, *(part for k, v in keywords.items() for part in (hash(k), id(v))))
         if key in self.pending:
@@ -182,6 +194,9 @@ class _Unit:
             file = self.trees.file(code.co_filename, function.__globals__)
             if file is None:
                 raise RefusedError("its source is not available")
+            if method in _SEES_WINDOW:
+                parameter = _parameters(function, first, keywords, count, tree)[0][-2]  # with and without a key
+                tree = with_window(tree, parameter, context=method == "process")
             self.functions[number] = self._compile(function, file, tree, first, keywords, result, count, emits, changes)
         except RefusedError as error:
             _place(error, function, self.trees)

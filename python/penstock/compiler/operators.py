@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from penstock.common.watermark_strategy import WatermarkStrategy
-from penstock.compiler.functions import compile_function
+from penstock.compiler.functions import AGGREGATE, compile_function
 from penstock.compiler.program import Compiled, Refusal
 from penstock.compiler.trees import Trees
 from penstock.runtime import native
@@ -17,12 +17,16 @@ from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.native_windows import why_python
 from penstock.runtime.operators.reduce import GroupedReduce
 from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
+from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.functions import simple_name
+from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, ProcessWindow, ReduceWindow, WindowFunction
 
 S = TypeVar("S", bound=StreamOperator)
+F = TypeVar("F", bound="WindowFunction | None")
 
 _ONE_BY_ONE: dict[type, str] = {StreamMap: "map", StreamFlatMap: "flat_map", StreamFilter: "filter"}
 
@@ -59,6 +63,8 @@ class Compilation:
             return replace(operator, program=self._program(operator.f, kind))  # type: ignore[call-arg, attr-defined]
         if isinstance(operator, GroupedReduce) and not isinstance(operator.reducer, _NATIVE_REDUCERS):
             return replace(operator, program=self._program(operator.reducer, "reduce"))
+        if isinstance(operator, WindowOperator):
+            return replace(operator, function=self._window_function(operator))
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
             return replace(operator, program=self._program(strategy.assigner, "time"))  # type: ignore[call-arg]
@@ -79,16 +85,52 @@ class Compilation:
         if isinstance(operator, GroupedReduce):
             native = isinstance(operator.reducer, _NATIVE_REDUCERS)
             return [*verdicts, Verdict("native") if native else self._verdict(operator.reducer, "reduce")]
+        if isinstance(operator, WindowOperator):
+            return [*verdicts, *self._window_verdicts(operator)]
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
             return [*verdicts, self._verdict(strategy.assigner, "time")]
         return verdicts
 
-    def _verdict(self, function: Any, kind: str) -> Verdict:
-        result = self.function(function, kind)
-        if isinstance(result, Refusal):
-            return Verdict("Python", simple_name(function), result)
-        return Verdict("compiled", simple_name(function))
+    def _window_function(self, operator: WindowOperator) -> WindowFunction:
+        function = operator.function
+        if isinstance(function, AggregateWindow):
+            programs = [self._program(function.aggregator, kind) for kind in _methods(operator, function.aggregator)]
+            whole = tuple(program for program in programs if program is not None)
+            programs = whole if len(whole) == len(programs) else None
+            return replace(function, programs=programs, then=self._seeing(function.then))
+        if isinstance(function, ReduceWindow):
+            is_native = isinstance(function.reducer, _NATIVE_REDUCERS)
+            program = None if is_native else self._program(function.reducer, "reduce")
+            return replace(function, program=program, then=self._seeing(function.then))
+        return self._seeing(function)
+
+    def _seeing(self, function: F) -> F:
+        """A function that sees windows, compiled, if it is one."""
+        kind = _kind_of_seeing(function)
+        return function if kind is None else replace(function, program=self._program(function.function, kind))  # type: ignore[attr-defined, return-value, type-var, union-attr]
+
+    def _window_verdicts(self, operator: WindowOperator) -> list[Verdict]:
+        """Of the methods or the function that reduce windows, and of the windows."""
+        function, verdicts = operator.function, list[Verdict]()
+        if isinstance(function, AggregateWindow):
+            user = function.aggregator
+            verdicts = [self._verdict(user, kind, f".{kind}") for kind in _methods(operator, user)]
+        elif isinstance(function, ReduceWindow) and not isinstance(function.reducer, _NATIVE_REDUCERS):
+            verdicts = [self._verdict(function.reducer, "reduce")]
+        reducing = any(verdict.refusal is not None for verdict in verdicts)
+        seeing = function.then if isinstance(function, (AggregateWindow, ReduceWindow)) else function
+        kind = _kind_of_seeing(seeing)
+        if seeing is not None and kind is not None:
+            verdicts.append(self._verdict(seeing.function, kind))
+        reason = why_python(operator.assigner, operator.trigger, operator.evictor, function)
+        if reason is None and reducing:
+            reason = "native code needs the function that reduces windows compiled"
+        return [*verdicts, Verdict("native") if reason is None else Verdict("Python", refusal=Refusal(reason))]
+
+    def _verdict(self, function: Any, kind: str, method: str = "") -> Verdict:
+        result, name = self.function(function, kind), simple_name(function) + method
+        return Verdict("Python", name, result) if isinstance(result, Refusal) else Verdict("compiled", name)
 
     def _program(self, function: Any, kind: str) -> str | None:
         result = self.function(function, kind)
@@ -107,6 +149,19 @@ def _known(result: Compiled | Refusal) -> Compiled | Refusal:
 
 
 _NATIVE_REDUCERS = SumAggregator, ComparableAggregator
+
+
+def _kind_of_seeing(function: WindowFunction | None) -> str | None:
+    """The kind of a function that sees windows; None for others, and for one that does something when they are over."""
+    if not isinstance(function, (ProcessWindow, ApplyWindow)) or function.clearer() is not None:
+        return None
+    return ("process" if isinstance(function, ProcessWindow) else "apply") + ("_window" if function.keyed else "_all")
+
+
+def _methods(operator: WindowOperator, aggregator: Any) -> tuple[str, ...]:
+    """The methods of an aggregator that windows need: ``merge`` only where they merge."""
+    merges = operator.assigner.merging and hasattr(aggregator, "merge")
+    return AGGREGATE if merges else tuple(kind for kind in AGGREGATE if kind != "merge")
 
 
 def _strategy(operator: StreamOperator) -> WatermarkStrategy[Any] | None:

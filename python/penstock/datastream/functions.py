@@ -365,6 +365,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     def process(self, key: KEY, context: contexts.WindowContext[W], elements: Iterable[IN], /) -> Results[OUT]:
         """The records to emit for a window."""
 
+    @hook
     def clear(self, context: contexts.WindowContext[W], /) -> None:
         """Called when a window is over, to clear its state."""
 
@@ -386,6 +387,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
     def process(self, context: contexts.WindowContext[W], elements: Iterable[IN], /) -> Results[OUT]:
         """The records to emit for a window."""
 
+    @hook
     def clear(self, context: contexts.WindowContext[W], /) -> None:
         """Called when a window is over, to clear its state."""
 

@@ -6,10 +6,12 @@ use penstock_runtime::key_groups::{Channels, murmur};
 use penstock_runtime::key_type::{DEPTH, KeyType};
 
 use crate::batch::Batch;
-use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
 use crate::value::{Doubt, Value};
+use crate::vectors::{Vector, evaluate};
 
+/// Records whose keys are looked for together.
+const TOGETHER: usize = 1 << 12;
 /// Flink's longest tuple.
 const MAX_ARITY: usize = 25;
 
@@ -34,11 +36,16 @@ impl Router {
         let of_key = self.key.constants(&constants);
         let mut parts = vec![Vec::new(); self.channels.count() as usize];
         let mut arena = Bump::new();
-        for row in 0..batch.len() {
-            let mut record = [Input::Row(batch.records(), row)];
-            let key = self.key.call(of_key, &mut record, &arena, &mut MOST_STEPS.clone())?;
-            let channel = self.channels.of_hash(hash_of(key, &self.key_type, DEPTH)?);
-            parts.get_mut(channel as usize).ok_or(Doubt)?.push(row);
+        for start in (0..batch.len()).step_by(TOGETHER) {
+            let size = TOGETHER.min(batch.len() - start);
+            let (keys, sure) = evaluate(&self.key, of_key, arena.alloc([Vector::from((batch.records(), start))]), size, &arena);
+            if sure < size {
+                return Err(Doubt);
+            }
+            for index in 0..size {
+                let channel = self.channels.of_hash(hash_of(keys.get(index, &arena), &self.key_type, DEPTH)?);
+                parts.get_mut(channel as usize).ok_or(Doubt)?.push(start + index);
+            }
             arena.reset();
         }
         Ok(parts)

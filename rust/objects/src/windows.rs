@@ -25,6 +25,7 @@ type TakenRecords = (Option<Batch>, Vec<usize>, u64, usize, bool);
 ///     side: whether late records are wanted, and not only counted.
 ///     shows: whether results come with key and window, as (key, start, end, fires, clears, value).
 ///     clears: whether these also say which windows are over.
+///     seeing: a function of key, window and list of contents, or without the key: what it gives are the results.
 ///
 /// Raises:
 ///     ValueError: these do not go together.
@@ -36,7 +37,7 @@ pub struct KeyedWindows {
 #[pymethods]
 impl KeyedWindows {
     #[new]
-    #[pyo3(signature = (key, assigner, spans, contents, position=0, programs=Vec::new(), lateness=0, side=false, shows=false, clears=false))]
+    #[pyo3(signature = (key, assigner, spans, contents, position=0, programs=Vec::new(), lateness=0, side=false, shows=false, clears=false, seeing=None))]
     #[allow(clippy::too_many_arguments, reason = "they are the parameters of an operator")]
     fn new(
         key: &Program,
@@ -49,6 +50,7 @@ impl KeyedWindows {
         side: bool,
         shows: bool,
         clears: bool,
+        seeing: Option<&Program>,
     ) -> PyResult<Self> {
         let refused = || PyValueError::new_err("such windows are not known here");
         let assigner = match (assigner, &spans[..]) {
@@ -67,7 +69,8 @@ impl KeyedWindows {
             (fold, []) => Contents::Field(position, Fold::of(fold).ok_or_else(refused)?),
             _ => return Err(refused()),
         };
-        let spec = WindowSpec { key: key.functions.clone(), assigner, contents, lateness, side, shows, clears };
+        let seeing = seeing.map(|program| program.functions.clone());
+        let spec = WindowSpec { key: key.functions.clone(), assigner, contents, lateness, side, shows, clears, seeing };
         Ok(Self { windows: Windows::new(spec).ok_or_else(refused)? })
     }
 

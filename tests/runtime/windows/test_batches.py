@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from penstock.common import OutputTag, Types
 from penstock.datastream import window as w
+from penstock.datastream.window import TriggerResult
 from penstock.errors import InvalidProgramError
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
@@ -16,6 +17,7 @@ from penstock.runtime.operators import window_batches
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.failure import OperatorFailure
 from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, FoldWindow, ProcessWindow, ReduceWindow
+from penstock.runtime.windows.steady import is_steady
 from tests.runtime.checkpoint.programs import tables, timers
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.snapshots import carry_over
@@ -117,6 +119,52 @@ class EveryThird(w.Trigger):
         ctx.delete_event_time_timer(window.max_timestamp())
 
 
+class ByEither(w.Trigger):
+    """Fires when the clock or the watermark is far enough: what it does is the same for each element."""
+
+    def on_element(self, element, timestamp, window, ctx):
+        ctx.register_processing_time_timer(SOME_TIME)
+        ctx.register_event_time_timer(window.max_timestamp())
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time, window, ctx):
+        return TriggerResult.FIRE_AND_PURGE
+
+    def on_processing_time(self, time, window, ctx):
+        return TriggerResult.FIRE_AND_PURGE
+
+    def clear(self, window, ctx):
+        ctx.delete_processing_time_timer(SOME_TIME)
+        ctx.delete_event_time_timer(window.max_timestamp())
+
+
+class Keeping(ByEither):
+    """Does not purge."""
+
+    def on_event_time(self, time, window, ctx):
+        return TriggerResult.FIRE
+
+
+class Branching(ByEither):
+    """Looks at elements."""
+
+    def on_element(self, element, timestamp, window, ctx):
+        if element:
+            ctx.register_event_time_timer(window.max_timestamp())
+        return TriggerResult.CONTINUE
+
+
+class Remembering(ByEither):
+    """Has an attribute."""
+
+    time = 5
+
+    def on_element(self, element, timestamp, window, ctx):
+        ctx.register_event_time_timer(self.time)
+        return TriggerResult.CONTINUE
+
+
+SOME_TIME = 7
 SPANS = st.integers(1, 12)
 OFFSETS = st.integers(-2, 2)
 ASSIGNERS = {
@@ -128,7 +176,7 @@ ASSIGNERS = {
     "sessions by the clock": st.builds(w.ProcessingTimeSessionWindows, st.integers(2, 12)),
 }
 TRIGGERS = [EveryThird(), w.CountTrigger(2), w.PurgingTrigger(w.CountTrigger(3)), w.ContinuousEventTimeTrigger(5)]
-TRIGGERS += [w.EventTimeTrigger(), w.ProcessingTimeTrigger()]
+TRIGGERS += [w.EventTimeTrigger(), w.ProcessingTimeTrigger(), ByEither(), Keeping()]
 FUNCTIONS = [
     lambda merges: ApplyWindow(Show()),
     lambda merges: ProcessWindow(Process(merges)),
@@ -226,6 +274,23 @@ def test_batches_do_what_records_do_one_by_one(assigner, data, lateness, late_ou
     partition = KeyPartition(lambda element: element[0], key[1])
     operator = WindowOperator(windows, trigger, None, function(windows.merging), lateness, late, keyed=partition)
     play(operator, data.draw(events_with(key[0])), tracked)
+
+
+@pytest.mark.parametrize("assigner", [name for name in ASSIGNERS if "sessions" not in name])
+@given(st.data(), st.integers(0, 6), st.booleans(), st.sampled_from(KEYS))
+def test_a_trigger_that_always_does_the_same_is_asked_once(assigner, data, lateness, tracked, key):
+    windows, function = data.draw(ASSIGNERS[assigner]), AggregateWindow(Count(), ApplyWindow(Show()))
+    partition = KeyPartition(lambda element: element[0], key[1])
+    operator = WindowOperator(windows, ByEither(), None, function, lateness, keyed=partition)
+    play(operator, data.draw(events_with(key[0])), tracked)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "steady"),
+    [(ByEither(), True), (Keeping(), False), (Branching(), False), (Remembering(), False), (EveryThird(), False)],
+)
+def test_which_triggers_always_do_the_same(trigger, steady):
+    assert is_steady(trigger) == steady
 
 
 class Begun(Count):

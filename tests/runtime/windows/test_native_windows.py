@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from penstock import _native
 from penstock.common import Types
+from penstock.compiler.operators import Compilation
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.segments import Segment
@@ -77,7 +78,86 @@ def product(first, second):
     return first[0], first[1] * 3 + second[1]
 
 
+def larger(first, second):
+    return first if first[1] >= second[1] else second
+
+
 PRODUCT = program(2, ["tuple", at(0, 0), ["add", ["mul", at(0, 1), ["const", 3]], at(1, 1)]])
+
+
+class Largest:
+    """Collects all records with the largest value: a list."""
+
+    def create_accumulator(self):
+        return []
+
+    def add(self, value, accumulator):
+        if not accumulator or value[1] > accumulator[0][1]:
+            return [value]
+        if value[1] == accumulator[0][1]:
+            accumulator.append(value)
+        return accumulator
+
+    def get_result(self, accumulator):
+        return accumulator
+
+    def merge(self, a, b):
+        return a if a[0][1] > b[0][1] else b
+
+
+class Extremes:
+    """Numbers that are added up and compared."""
+
+    def create_accumulator(self):
+        return 0, 100, -100
+
+    def add(self, value, acc):
+        largest = acc[2] if acc[2] >= value[1] else value[1]
+        return acc[0] + value[1], value[1] if value[1] < acc[1] else acc[1], largest
+
+    def get_result(self, accumulator):
+        return accumulator
+
+    def merge(self, a, b):
+        return a[0] + b[0], min(a[1], b[1]), max(a[2], b[2])
+
+
+class Known(Extremes):
+    """The same without a variable."""
+
+    def add(self, value, acc):
+        return acc[0] + value[1], value[1] if value[1] < acc[1] else acc[1], acc[2] if acc[2] >= value[1] else value[1]
+
+
+class Number:
+    """How many records came."""
+
+    def create_accumulator(self):
+        return 0
+
+    def add(self, value, accumulator):
+        return accumulator + 1
+
+    def get_result(self, accumulator):
+        return accumulator
+
+    def merge(self, a, b):
+        return a + b
+
+
+class WithEnds:
+    """Key, contents, and the ends of the window; nothing for some."""
+
+    def process(self, key, context, elements):
+        window = context.window()
+        for element in elements:
+            if element != 3:
+                yield key, element, window.start, context.window().end
+
+
+class WithStart:
+    def apply(self, key, window, inputs):
+        return [(key, len(inputs), window.start)]
 
 
 class Seen:
@@ -96,6 +176,12 @@ class Applied:
         return [(key, window, list(inputs))]
 
 
+def compiled(function):
+    """A function of windows with the user's functions compiled."""
+    spec = WindowOperator(EventTimeSessionWindows(5), EventTimeTrigger(), None, function, keyed=KEY)
+    return Compilation().operator(spec).function
+
+
 FUNCTIONS = {
     "sum": ReduceWindow(SumAggregator(1)),
     "min": ReduceWindow(ComparableAggregator(1, "min")),
@@ -106,6 +192,16 @@ FUNCTIONS = {
     "seen": ProcessWindow(Seen()),
     "applied": ApplyWindow(Applied()),
     "aggregate, applied": AggregateWindow(Together(), ApplyWindow(Applied()), programs=TOGETHER),
+    "number": compiled(AggregateWindow(Number())),
+    "number, with ends": compiled(AggregateWindow(Number(), ProcessWindow(WithEnds()))),
+    "extremes": compiled(AggregateWindow(Extremes())),
+    "known": compiled(AggregateWindow(Known())),
+    "largest": compiled(AggregateWindow(Largest())),
+    "larger": compiled(ReduceWindow(larger)),
+    "later of equals": compiled(ReduceWindow(lambda a, b: b if b[1] >= a[1] else a)),
+    "reduce, with ends": compiled(ReduceWindow(product, ProcessWindow(WithEnds()))),
+    "all, with start": compiled(ApplyWindow(WithStart())),
+    "all, with ends": compiled(ProcessWindow(WithEnds())),
 }
 BY_EVENT_TIME = {
     "tumbling": TumblingEventTimeWindows(10, 3),
@@ -271,7 +367,7 @@ def test_event_time(assigner, function, steps, lateness, tag, tracked):
     follow(Both(spec, tracked), steps)
 
 
-@pytest.mark.parametrize("function", ["sum", "aggregate", "sum, seen", "seen"])
+@pytest.mark.parametrize("function", ["sum", "aggregate", "sum, seen", "seen", "number", "largest"])
 @pytest.mark.parametrize("assigner", BY_CLOCK)
 @given(steps=STEPS)
 def test_the_clock(assigner, function, steps):
@@ -279,10 +375,11 @@ def test_the_clock(assigner, function, steps):
     follow(Both(WindowOperator(windows, windows.default_trigger(), None, FUNCTIONS[function], keyed=KEY)), steps)
 
 
+@pytest.mark.parametrize("function", ["sum", "known", "largest", "number, with ends"])
 @pytest.mark.parametrize("assigner", BY_EVENT_TIME)
 @given(steps=DOUBTFUL)
-def test_doubtful_records_go_through_python(assigner, steps):
-    spec = WindowOperator(BY_EVENT_TIME[assigner], EventTimeTrigger(), None, FUNCTIONS["sum"], 4, "late", keyed=KEY)
+def test_doubtful_records_go_through_python(assigner, function, steps):
+    spec = WindowOperator(BY_EVENT_TIME[assigner], EventTimeTrigger(), None, FUNCTIONS[function], 4, "late", keyed=KEY)
     follow(Both(spec), steps)
 
 
@@ -320,3 +417,41 @@ def test_large_state_is_not_exported_to_say_that_it_is_there():
     assert (state.size(), state.is_empty(), dict(state.tables()).get(STATE)) == (100, False, None)
     both.watermark(MAX_WATERMARK)
     assert (state.size(), state.is_empty()) == (0, True)
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name in ("number", "extremes", "known", "largest")])
+def test_aggregates_compile(name):
+    assert len(FUNCTIONS[name].programs) == 4
+
+
+@pytest.mark.parametrize("name", ["number, with ends", "reduce, with ends"])
+def test_functions_behind_a_reduction_compile(name):
+    assert FUNCTIONS[name].then.program is not None
+
+
+def test_a_list_that_grows_long_goes_through_python():
+    spec = WindowOperator(BY_EVENT_TIME["tumbling"], EventTimeTrigger(), None, FUNCTIONS["largest"], keyed=KEY)
+    both = Both(spec)
+    both.take([(("a", 1), number % 10) for number in range(200)])
+    both.check()
+    both.watermark(MAX_WATERMARK)
+    both.check()
+    assert max(len(result[0]) for result in both.native.results) == 140
+
+
+@pytest.mark.parametrize("function", ["number", "known", "largest", "larger", "later of equals", "number, with ends"])
+@pytest.mark.parametrize("assigner", BY_EVENT_TIME)
+def test_many_records_of_many_keys(assigner, function):
+    spec = WindowOperator(BY_EVENT_TIME[assigner], EventTimeTrigger(), None, FUNCTIONS[function], keyed=KEY)
+    both = Both(spec)
+    for start in range(0, 400, 40):
+        values = [number if number % 500 < 20 else number % 7 for number in range(3_000)]
+        records = [((str(n * n % 23), value), start + n % 31) for n, value in enumerate(values)]
+        both.take(records)
+        both.check()
+        both.watermark(start + 25)
+        both.check()
+        both.check_state()
+    both.watermark(MAX_WATERMARK)
+    both.check()
+    both.check_state()

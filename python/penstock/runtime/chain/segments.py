@@ -11,7 +11,7 @@ its place; all before it has been handed on. So order, counts and exceptions are
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import repeat
+from itertools import groupby, repeat
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from penstock.runtime.native import ColumnarRecords
 
 _MOST_STAGES = 64  # of a pipeline
 _TRIAL = 1_000  # records before a segment may find that too many are in doubt
+_LONG = 16  # records of one timestamp, on average, that are better handed over together
 _MOST_DOUBTS = 8  # in a segment that goes on, one record in so many at the most is in doubt
 
 HandOver = Callable[[Any], None]  # takes a batch
@@ -178,11 +179,18 @@ def _objects(fusion: Fusion, position: int) -> HandOver:
     feed, timed_feed = fusion.behind(position).feed(), fusion.behind(position).timed_feed()
 
     def hand_over(batch: Any) -> None:
-        times = batch.times
+        values, times = batch.objects(), batch.times
         if times is None:
-            feed(batch.objects(), None)
-        else:
-            timed_feed(batch.objects(), times)
+            feed(values, None)
+            return
+        runs = [(time, len(list(run))) for time, run in groupby(times)]
+        if len(runs) * _LONG > len(values):
+            timed_feed(values, times)
+            return
+        start = 0
+        for time, length in runs:
+            feed(values[start : start + length], time)
+            start += length
 
     return hand_over
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -22,22 +22,30 @@ class WaitingColumns:
     """The waiting records of a channel as columns: batches without timestamps, which are the channel's. An object that
     is added makes them a list of objects. To the channel it looks like that list."""
 
-    __slots__ = ("_batches", "_channel", "_count")
+    __slots__ = ("_batches", "_channel", "_first", "count")
 
     def __init__(self, channel: OutChannel) -> None:
         self._channel = channel
         self._batches: list[Any] = []
-        self._count = 0
+        self._first = 0  # records before the last batch
+        self.count = 0  # how many wait: of the last batch only the first ones may, until it is cut
 
     def __len__(self) -> int:
-        return self._count if self._channel.values is self else len(self._channel.values)
+        return self.count if self._channel.values is self else len(self._channel.values)
 
     def __iter__(self) -> Iterator[Any]:
         return chain.from_iterable(batch.objects() for batch in self._batches)
 
     def add(self, batch: Any) -> None:
+        """Take a batch whose records do not wait yet."""
         self._batches.append(batch)
-        self._count += len(batch)
+        self._first = self.count
+
+    def cut(self) -> None:
+        """Leave out what does not wait of the last batch."""
+        count = self.count - self._first
+        if count < len(self._batches[-1]):
+            self._batches[-1] = self._batches[-1].slice(0, count)
 
     def append(self, value: Any) -> None:
         self._channel.values = [*self, value]
@@ -48,8 +56,11 @@ class WaitingColumns:
     def sampled(self, start: int) -> tuple[int, int]:
         """The bytes of one record in so many from ``start`` on, and their number."""
         size, samples, first = 0, 0, 0
+        if start >= self._first:
+            inside = range(start - self._first, self.count - self._first, EVERY)
+            return self._batches[-1].text_size(inside.start, inside.stop, EVERY), len(inside)
         for batch in self._batches:
-            count = len(batch)
+            count = min(len(batch), self.count - first)
             if start < first + count:
                 inside = range(start - first, count, EVERY)
                 size += batch.text_size(inside.start, count, EVERY)
@@ -105,34 +116,43 @@ class OutChannel(Filling):
         self.values += some
         return start + len(some)
 
-    def append_columns(self, batch: Any, start: int, field: int) -> int:
-        """Take records of a batch from ``start`` on, as :meth:`append` does, with timestamps of their own."""
-        values = self.values
-        if not values and type(values) is list:
+    def append_columns(
+        self, batch: Any, start: int, field: int, is_full: Callable[[OutChannel], bool]
+    ) -> tuple[int, bool]:
+        """Take records of a batch from ``start`` on, with timestamps of their own, until they are a full buffer.
+        Returns where it goes on, and whether the buffer is full."""
+        if not self.values and type(self.values) is list:
             self.values = WaitingColumns(self)  # type: ignore[assignment]
-            values = self.values
-        end = min(start + self.mark - len(values), len(batch))
-        some = batch.slice(start, end)
+        values: Any = self.values
         if field != self._field:
             self._field, self._keyed = field, 0
-        self._keyed += end - start
-        self._stamp_all(some.times, end - start)
-        if type(values) is WaitingColumns:
-            values.add(some if some.times is None else some.with_times(None))
-        else:
-            values += some.objects()
-        return end
-
-    def _stamp_all(self, times: list[int | None] | None, count: int) -> None:
-        if times is None:
-            if self.last is not None:
-                self.stamp(None)
-            return
-        missing = len(self.values) - len(self._times)
-        if missing:
-            self._times += [self.last] * missing
-        self._times += times
-        self.last = times[-1]
+        rest = batch.slice(start, len(batch)) if start else batch
+        times, size, taken, full = rest.times, len(rest), 0, False
+        if times is not None:
+            self._times += [self.last] * (len(values) - len(self._times))
+            rest = rest.with_times(None)
+        elif self.last is not None:
+            self.stamp(None)
+        columns = type(values) is WaitingColumns
+        if columns:
+            values.add(rest)
+        count = len(values)
+        while taken < size and not full:
+            more = min(self.mark - count, size - taken)
+            if columns:
+                values.count += more
+            else:
+                values += rest.slice(taken, taken + more).objects()
+            taken += more
+            count += more
+            full = count >= self.mark and is_full(self)
+        if columns:
+            values.cut()
+        self._keyed += taken
+        if times is not None:
+            self._times += times[:taken]
+            self.last = times[taken - 1]
+        return start + taken, full
 
     def sampled(self) -> tuple[int, int]:
         values: Any = self.values

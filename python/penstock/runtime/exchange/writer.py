@@ -206,15 +206,18 @@ class RecordWriter(Writer):
         for index, part in parts[0]:
             channel, start = self._channels[index], 0
             while start < len(part):
-                start = channel.append_columns(part, start, parts[1])
-                if len(channel.values) >= channel.mark:
-                    self._look(channel)
+                start, full = channel.append_columns(part, start, parts[1], self._is_full)
+                if full:
+                    self._flush(channel)
 
     def _look(self, channel: OutChannel) -> None:
+        if self._is_full(channel):
+            self._flush(channel)
+
+    def _is_full(self, channel: OutChannel) -> bool:
         full = channel.full()
         self.room = room(channel.mean, self.room)
-        if full:
-            self._flush(channel)
+        return full
 
     def watermark(self, watermark: int) -> None:
         if self._active:

@@ -22,6 +22,7 @@ from penstock.runtime.chain.outputs import CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.state.timers import Timer, TimerQueue
+from penstock.runtime.usercode.functions import simple_name
 from penstock.runtime.windows.assigners import (
     EventTimeSessionWindows,
     ProcessingTimeSessionWindows,
@@ -48,6 +49,7 @@ _NO_TIME = -(1 << 63)
 
 _TUMBLING = TumblingEventTimeWindows, TumblingProcessingTimeWindows
 _SLIDING = SlidingEventTimeWindows, SlidingProcessingTimeWindows
+_FOLDS = SumAggregator, ComparableAggregator
 _SESSIONS = EventTimeSessionWindows, ProcessingTimeSessionWindows
 
 
@@ -78,15 +80,46 @@ def native_windows(
     late_tag: str | None,
 ) -> Any:
     """Windows by key in native code, empty; None where they cannot do what these do."""
-    key, spans, contents = keyed.key_program(functions), _spans(assigner), _contents(functions, function)
-    default = EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger
-    if key is None or spans is None or contents is None or type(trigger) is not default:
+    key, spans = keyed.key_program(functions), _spans(assigner)
+    if key is None or spans is None or why_python(assigner, trigger, None, function) is not None:
+        return None
+    contents = _contents(functions, function)
+    if contents is None or (assigner.merging and isinstance(function, AggregateWindow) and len(contents[2]) < 4):
         return None
     lateness = lateness if assigner.is_event_time() else 0
-    clears = function.clearer() is not None
-    return functions.KeyedWindows(
-        key, *spans, *contents, lateness=lateness, side=late_tag is not None, shows=_shows(function), clears=clears
-    )
+    clears, seeing = function.clearer() is not None, seeing_program(functions, function)
+    shows = seeing is None and _shows(function)
+    options = {"side": late_tag is not None, "shows": shows, "clears": clears, "seeing": seeing}
+    return functions.KeyedWindows(key, *spans, *contents, lateness=lateness, **options)
+
+
+def why_python(
+    assigner: WindowAssigner[Any, Any], trigger: Trigger[Any, Any], evictor: Any, function: WindowFunction
+) -> str | None:
+    """Why windows stay in Python, whatever becomes of the functions of the program; None for those that do not."""
+    if assigner.constant is not None:
+        return "the global window has no end in native code"
+    if _spans(assigner) is None:
+        return (
+            f"native code knows Flink's own assigners with a fixed size or gap, and {simple_name(assigner)} is another"
+        )
+    if type(trigger) is not (EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger):
+        return f"native code fires at the end of a window only, and {simple_name(trigger)} is another trigger"
+    if evictor is not None:
+        return f"native code has no evictors, and there is {simple_name(evictor)}"
+    if not isinstance(function, (ReduceWindow, AggregateWindow, ApplyWindow, ProcessWindow)):
+        return "native code reduces, aggregates or shows all elements, and this function does something else"
+    if isinstance(function, ReduceWindow) and isinstance(function.reducer, _FOLDS) and _fold(function.reducer) is None:
+        return "native code adds up and compares fields by their positions only"
+    return None
+
+
+def seeing_program(functions: ModuleType, function: WindowFunction) -> Any:
+    """The function that sees windows as a native program; None where there is none."""
+    then = function.then if isinstance(function, (ReduceWindow, AggregateWindow)) else function
+    if not isinstance(then, (ApplyWindow, ProcessWindow)) or then.clearer() is not None:
+        return None
+    return native.program(functions, then.program)
 
 
 def _shows(function: WindowFunction) -> bool:
@@ -119,11 +152,17 @@ def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int
     if not isinstance(function, ReduceWindow):
         return None
     reducer = function.reducer
-    if isinstance(reducer, (SumAggregator, ComparableAggregator)):
-        kind, position = reducer.field_fold, reducer.position
-        return None if kind is None or type(position) is not int or position < 0 else (kind, position, [])
+    if isinstance(reducer, _FOLDS):
+        fold = _fold(reducer)
+        return None if fold is None else (*fold, [])
     combine = native.program(functions, function.program)
     return None if combine is None else ("reduce", 0, [combine])
+
+
+def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | None:
+    """The kind of a reducer and the position of its field; None where native code does not know it."""
+    kind, position = reducer.field_fold, reducer.position
+    return None if kind is None or type(position) is not int or position < 0 else (kind, position)
 
 
 class NativeWindows:
@@ -143,7 +182,8 @@ class NativeWindows:
         assert context.state is not None
         self._functions, self._windows, self._operator = functions, windows, operator
         self._state, self._time, self._fail = context.state, context.time, context.fail
-        self._shows, self._late_tag, self.event_time = _shows(function), late_tag, event_time
+        self._shows = _shows(function) and seeing_program(functions, function) is None
+        self._late_tag, self.event_time = late_tag, event_time
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
         state = self._state
         self._here = False  # whether the native windows have the state

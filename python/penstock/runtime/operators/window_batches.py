@@ -43,8 +43,10 @@ from penstock.runtime.windows.assigners import (
 )
 from penstock.runtime.windows.functions import Accumulation, Apply
 from penstock.runtime.windows.merging_windows import MergingWindows
+from penstock.runtime.windows.steady import is_steady
 from penstock.runtime.windows.time_window import TimeWindow
 from penstock.runtime.windows.triggers import (
+    CONTINUE,
     EventTimeTrigger,
     ProcessingTimeTrigger,
     Trigger,
@@ -276,6 +278,7 @@ class _Panes(_Batches):
         super().__init__(parts)
         assigner: Any = parts.assigner
         self._size, self._offset, self._asks = assigner.size, assigner.offset, asks
+        self._asked: dict[TimeWindow, set[Any]] = {}  # for which keys a steady trigger has been asked, by window
         self._slide: int = getattr(assigner, "slide", assigner.size)
         if self._slide == self._size:
             self._least = 3
@@ -299,6 +302,7 @@ class _Panes(_Batches):
             "known": self._timers.known,
             "add_timer": self._add_timer,
         }
+        self._steady = asks and is_steady(parts.trigger)
         self._run = window_loops.panes(
             parts.accumulation,
             bindings,
@@ -311,7 +315,12 @@ class _Panes(_Batches):
 
     def _counted(self, slots: list[Any], stamps: Any) -> bool:
         accumulation, offset, slide = self._parts.accumulation, self._offset, self._slide
-        if accumulation is None or not accumulation.counts or self._asks or self._size % slide:
+        if (
+            accumulation is None
+            or not accumulation.counts
+            or self._size % slide
+            or not (self._steady or not self._asks)
+        ):
             return False
         first = last = 0
         if not self._event_time:
@@ -332,7 +341,9 @@ class _Panes(_Batches):
         for slot, pane, number in groups:
             for table, changed, place in places[pane] or ():
                 value = table.get(slot)
-                if type(value) is not int:
+                if self._asks:
+                    self._ask(accumulation, table, place, slot, number)
+                elif type(value) is not int:
                     self._count(accumulation, table, place, slot, number)
                 elif changed is None:
                     table[slot] = value + number
@@ -341,6 +352,31 @@ class _Panes(_Batches):
                 if changed is not None:
                     changed.add(slot)
         return True
+
+    def _ask(
+        self, accumulation: Accumulation, table: Table, place: tuple[TimeWindow, int, int], slot: Any, number: int
+    ) -> None:
+        """Count records, and ask a trigger that is steady."""
+        window, state, context = place[0], self._state, self._parts.trigger_context
+        asked = self._asked.get(window)
+        if asked is None:
+            asked = self._asked[window] = set()
+        known = slot in asked and slot in table
+        self._count(accumulation, table, place, slot, number)
+        if known:
+            return
+        asked.add(slot)
+        state.current_key = state.slot = slot
+        try:
+            context.enter(window)
+            result = self._parts.trigger.on_element(None, None, window, context)
+            if result is not CONTINUE:
+                self._answer(result, window)
+            self._add_timer(place[2], slot, slot, window)
+        except OperatorFailure:
+            raise
+        except Exception as error:
+            raise self._parts.live.context.fail(error) from error
 
     def _count(
         self, accumulation: Accumulation, table: Table, place: tuple[TimeWindow, int, int], slot: Any, number: int
@@ -360,7 +396,7 @@ class _Panes(_Batches):
             refused.__cause__ = error
             raise self._parts.live.context.fail(refused) from refused
         dict.__setitem__(table, slot, value)
-        if begins:
+        if begins and not self._asks:
             self._enter(place, slot, slot)
 
     def _find(self, pane: int) -> list[Place] | None:
@@ -390,6 +426,7 @@ class _Panes(_Batches):
             now = self._time.watermark if self._event_time else self._now()
             least = now - self._size - self._lateness
             self._windows = {start: window for start, window in self._windows.items() if start >= least}
+            self._asked = {window: asked for window, asked in self._asked.items() if window[0] >= least}
             self._most = 2 * len(self._windows) + _FEW_WINDOWS
         window: TimeWindow | None = TimeWindow(start, start + self._size)
         kept = () if self._asks else self._state.find(STATE, window) or ()

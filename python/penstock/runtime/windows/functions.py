@@ -13,6 +13,7 @@ from itertools import product
 from types import FunctionType, MethodType
 from typing import Any
 
+from penstock.common.callables import is_hook
 from penstock.runtime.keys.field_selectors import shape_of
 from penstock.runtime.usercode.functions import bind, lifecycle
 
@@ -60,10 +61,11 @@ class Accumulation:
 @dataclass(frozen=True)
 class ApplyWindow(WindowFunction):
     """Shows windows to a WindowFunction: an object with ``apply(key, window, inputs)``, or without ``key`` if not
-    ``keyed``."""
+    ``keyed``. ``program`` is the function, compiled."""
 
     function: Any
     keyed: bool = True
+    program: str | None = field(default=None, compare=False, kw_only=True)
 
     def bind(self) -> Apply:
         apply = bind(self.function, "apply")
@@ -75,10 +77,11 @@ class ApplyWindow(WindowFunction):
 @dataclass(frozen=True)
 class ProcessWindow(WindowFunction):
     """Shows windows to a ProcessWindowFunction, with a context: ``process(key, context, elements)``, or without
-    ``key``."""
+    ``key``. ``program`` is the function, compiled."""
 
     function: Any
     keyed: bool = True
+    program: str | None = field(default=None, compare=False, kw_only=True)
 
     def bind(self) -> Apply:
         process = bind(self.function, "process")
@@ -87,7 +90,8 @@ class ProcessWindow(WindowFunction):
         return lambda key, window, elements, context: process(context, elements)
 
     def clearer(self) -> Callable[[Any], None] | None:
-        return getattr(self.function, "clear", None)
+        clear = getattr(self.function, "clear", None)
+        return None if is_hook(clear) else clear
 
 
 class _Reducing(WindowFunction):
@@ -145,7 +149,7 @@ class ReduceWindow(_Reducing):
 @dataclass(frozen=True)
 class AggregateWindow(_Reducing):
     """Folds a window's elements, in order, into an accumulator and emits its result. ``programs`` are the aggregator's
-    methods, compiled: create_accumulator, add, get_result, and merge if it has one."""
+    methods, compiled: create_accumulator, add, get_result, and merge where windows merge."""
 
     aggregator: Any
     then: WindowFunction | None = None

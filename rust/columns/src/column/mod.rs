@@ -171,6 +171,15 @@ impl Column {
         }
     }
 
+    /// Whether lists are in it.
+    pub fn has_lists(&self) -> bool {
+        match &self.data {
+            Data::Lists(..) => true,
+            Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter().any(Self::has_lists),
+            _ => false,
+        }
+    }
+
     /// The columns of its fields, if it is of tuples or rows.
     #[inline]
     pub fn fields(&self) -> Option<&[Self]> {

@@ -88,7 +88,7 @@ fn hexadecimal(digits: &str) -> Option<Box<[u8]>> {
 }
 
 /// The items of a constant set.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Set {
     /// Texts only.
     Texts(HashSet<Box<str>, foldhash::fast::FixedState>),

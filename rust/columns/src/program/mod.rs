@@ -11,6 +11,7 @@
 mod constants;
 mod depth;
 mod expressions;
+mod guard;
 mod parse;
 
 use std::cmp::Ordering;
@@ -44,6 +45,28 @@ impl Program {
         }
     }
 
+    /// Which field of two tuples it adds up, and how many fields it gives, if all others are those of the first tuple, at their
+    /// places; or of the second one, which is allowed for the field `same`, where both have the same.
+    pub fn sum_of_field(&self, same: Option<usize>) -> Option<(usize, usize)> {
+        let [Statement::Return(Expr::Tuple(items))] = &self.functions[0].body[..] else { return None };
+        let mut sums = None;
+        for (at, item) in items.iter().enumerate() {
+            match item {
+                Expr::Field(from, field, _) if usize::try_from(*field) == Ok(at) && (*from == 0 || same == Some(at)) => {}
+                Expr::Binary(Binary::Add, _, operands) if sums.is_none() => match &operands[..] {
+                    [Expr::Field(0, left, _), Expr::Field(1, right, _)] | [Expr::Field(1, left, _), Expr::Field(0, right, _)]
+                        if usize::try_from(*left) == Ok(at) && left == right =>
+                    {
+                        sums = Some(at);
+                    }
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+        (self.parameters() == 2).then_some((sums?, items.len()))
+    }
+
     /// Whether it gives something that is only iterated over in Python, and is a list here.
     pub fn is_iterator(&self) -> bool {
         self.functions[0].iterator
@@ -51,7 +74,7 @@ impl Program {
 }
 
 /// One function.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Function {
     pub parameters: usize,
     pub locals: usize,
@@ -63,13 +86,13 @@ pub(crate) struct Function {
 }
 
 /// Where values go.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Target {
     Local(u32),
     All(Box<[Target]>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Statement {
     Set(Target, Expr),
     /// A local list becomes one with an item more.
@@ -86,7 +109,7 @@ pub(crate) enum Statement {
     Doubt,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Expr {
     None,
     Bool(bool),
@@ -133,7 +156,7 @@ pub(crate) enum Expr {
 }
 
 /// Items, and by what they are compared, if not by themselves: an expression of a variable for an item.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Keyed {
     pub items: Expr,
     pub key: Option<(Target, Expr)>,
@@ -149,7 +172,7 @@ pub(crate) enum Known {
 }
 
 /// One `for` of a comprehension, and its conditions.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Clause {
     pub target: Target,
     pub iterable: Expr,

@@ -1,12 +1,17 @@
 //! Columns whose values can be replaced: what a table knows of its keys.
 
+mod fields;
+
 use std::sync::Arc;
 
 use bumpalo::Bump;
 use compact_str::CompactString;
 
-use crate::column::{Column, DEPTH, Data as Columns, Refusal};
+use crate::column::{DEPTH, Refusal};
 use crate::value::{Shape, Value};
+
+/// Items of a list at the most: a list is read and compared as a whole whenever it changes.
+const MOST_ITEMS: usize = 64;
 
 /// Values of one type by number, and None among them. The first one that is not None decides on the type.
 #[derive(Debug)]
@@ -16,6 +21,8 @@ pub struct Cells {
     absent: Vec<bool>,
     count: usize,
     depth: usize,
+    /// Whether lists can be here; none of them in another one.
+    lists: bool,
 }
 
 #[derive(Debug)]
@@ -28,17 +35,24 @@ enum Data {
     Bytes(Vec<Box<[u8]>>),
     Tuples(Vec<Cells>),
     Rows(Arc<Shape>, Vec<Cells>),
+    /// Each with its items; and what is known of the type of all items, without values.
+    Lists(Vec<Cells>, Box<Cells>),
 }
 
 impl Default for Cells {
     fn default() -> Self {
-        Self::within(DEPTH)
+        Self::within(DEPTH, false)
     }
 }
 
 impl Cells {
-    fn within(depth: usize) -> Self {
-        Self { data: Data::None, absent: Vec::new(), count: 0, depth }
+    fn within(depth: usize, lists: bool) -> Self {
+        Self { data: Data::None, absent: Vec::new(), count: 0, depth, lists }
+    }
+
+    /// Among which lists can be: what nobody but this table has.
+    pub fn with_lists() -> Self {
+        Self::within(DEPTH, true)
     }
 
     /// How many.
@@ -71,6 +85,14 @@ impl Cells {
                 self.push_absent();
                 return Ok(());
             }
+            (Data::Lists(lists, kind), Value::List(items)) => {
+                if !admits_items(kind, items) {
+                    return Err(Refusal::Doubt);
+                }
+                let mut list = kind.empty();
+                list.replace(items);
+                lists.push(list);
+            }
             (_, Value::Dict(_) | Value::List(_)) => return Err(Refusal::Doubt),
             _ => return Err(Refusal::Misfit),
         }
@@ -90,6 +112,7 @@ impl Cells {
             Data::Texts(values) => values.push(CompactString::default()),
             Data::Bytes(values) => values.push(Box::default()),
             Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter_mut().for_each(Self::push_absent),
+            Data::Lists(lists, kind) => lists.push(kind.empty()),
         }
         if !matches!(self.data, Data::None) {
             self.absent.resize(self.count, false);
@@ -100,12 +123,16 @@ impl Cells {
 
     /// Takes the type of a value; so far all are None.
     fn decide(&mut self, value: Value<'_>) -> Result<(), Refusal> {
-        let (count, depth) = (self.count, self.depth);
+        let (count, depth, lists) = (self.count, self.depth, self.lists);
         let fields = |arity: usize| match depth.checked_sub(1) {
-            Some(depth) => Ok((0..arity).map(|_| Self { count, ..Self::within(depth) }).collect()),
+            Some(depth) => Ok((0..arity).map(|_| Self { count, ..Self::within(depth, lists) }).collect()),
             None => Err(Refusal::Doubt),
         };
         self.data = match value {
+            Value::List(_) if lists && depth > 0 => {
+                let kind = Self::within(depth - 1, false);
+                Data::Lists((0..count).map(|_| kind.empty()).collect(), Box::new(kind))
+            }
             Value::None | Value::Dict(_) | Value::List(_) => return Err(Refusal::Doubt),
             Value::Bool(_) => Data::Bools(vec![false; count]),
             Value::Int(_) => Data::Ints(vec![0; count]),
@@ -134,6 +161,7 @@ impl Cells {
             | (Data::Bytes(_), Value::Bytes(_)) => true,
             (Data::Tuples(fields), Value::Tuple(items)) => all(fields, items),
             (Data::Rows(shape, fields), Value::Row(other, items)) => **shape == *other && all(fields, items),
+            (Data::Lists(_, kind), Value::List(items)) => items.len() <= MOST_ITEMS && items.iter().all(|&item| kind.fits(item)),
             _ => false,
         }
     }
@@ -151,66 +179,9 @@ impl Cells {
         match (&mut self.data, value) {
             (Data::Tuples(fields), Value::Tuple(items)) => all(fields, items),
             (Data::Rows(shape, fields), Value::Row(other, items)) => **shape == *other && all(fields, items),
+            (Data::Lists(_, kind), Value::List(items)) => admits_items(kind, items),
             _ => self.fits(value),
         }
-    }
-
-    /// The integer in a field of a tuple or row, if there is one.
-    #[inline]
-    pub fn field_int(&self, index: usize, position: usize) -> Option<i64> {
-        let (Data::Tuples(fields) | Data::Rows(_, fields)) = &self.data else { return None };
-        let field = fields.get(position)?;
-        let is_absent = |cells: &Self| !cells.absent.is_empty() && cells.absent[index];
-        match &field.data {
-            Data::Ints(values) if !is_absent(self) && !is_absent(field) => Some(values[index]),
-            _ => None,
-        }
-    }
-
-    /// The same, to be replaced.
-    #[inline]
-    pub fn field_int_mut(&mut self, index: usize, position: usize) -> Option<&mut i64> {
-        match self.present_field_mut(index, position)? {
-            Data::Ints(values) => values.get_mut(index),
-            _ => None,
-        }
-    }
-
-    /// The float in a field of a tuple or row, if there is one, to be replaced.
-    #[inline]
-    pub fn field_float_mut(&mut self, index: usize, position: usize) -> Option<&mut f64> {
-        match self.present_field_mut(index, position)? {
-            Data::Floats(values) => values.get_mut(index),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn present_field_mut(&mut self, index: usize, position: usize) -> Option<&mut Data> {
-        let is_absent = |cells: &Self| !cells.absent.is_empty() && cells.absent[index];
-        if is_absent(self) {
-            return None;
-        }
-        let (Data::Tuples(fields) | Data::Rows(_, fields)) = &mut self.data else { return None };
-        fields.get_mut(position).filter(|field| !is_absent(field)).map(|field| &mut field.data)
-    }
-
-    /// A field of a tuple or row, if there is one.
-    #[inline]
-    pub fn field<'a>(&'a self, index: usize, position: usize, arena: &'a Bump) -> Option<Value<'a>> {
-        let (Data::Tuples(fields) | Data::Rows(_, fields)) = &self.data else { return None };
-        Some(fields.get(position)?.get(index, arena))
-    }
-
-    /// Whether these are tuples or rows as in a column, none absent, whose fields hold neither tuples nor rows.
-    pub fn has_shape(&self, column: &Column) -> bool {
-        let fields = match (&self.data, column.data()) {
-            (Data::Tuples(fields), Columns::Tuples(_)) => fields,
-            (Data::Rows(shape, fields), Columns::Rows(other, _)) if shape == other => fields,
-            _ => return false,
-        };
-        let flat = |field: &Self| !matches!(field.data, Data::Tuples(_) | Data::Rows(..));
-        self.absent.is_empty() && column.fields().is_some_and(|others| others.len() == fields.len()) && fields.iter().all(flat)
     }
 
     /// Replaces a value by another one that [fits](Self::fits).
@@ -228,6 +199,8 @@ impl Cells {
             (Data::Tuples(fields), Value::Tuple(items)) | (Data::Rows(_, fields), Value::Row(_, items)) => {
                 fields.iter_mut().zip(items).for_each(|(field, &item)| field.set(index, item));
             }
+            (Data::Lists(lists, _), Value::List(items)) => lists[index].replace(items),
+            (Data::Lists(lists, kind), Value::None) => lists[index] = kind.empty(),
             _ => {}
         }
         let absent = matches!(value, Value::None) && !matches!(self.data, Data::None);
@@ -271,6 +244,10 @@ impl Cells {
             Data::Bytes(values) => Value::Bytes(&values[index]),
             Data::Tuples(fields) => Value::Tuple(all(fields)),
             Data::Rows(shape, fields) => Value::Row(shape, all(fields)),
+            Data::Lists(lists, _) => {
+                let list = &lists[index];
+                Value::List(arena.alloc_slice_fill_iter((0..list.count).map(|item| list.get(item, arena))))
+            }
         }
     }
 
@@ -296,6 +273,10 @@ impl Cells {
             (Data::Bytes(values), Value::Bytes(value)) => *values[index] == *value,
             (Data::Tuples(fields), Value::Tuple(items)) => all(fields, items),
             (Data::Rows(shape, fields), Value::Row(other, items)) => **shape == *other && all(fields, items),
+            (Data::Lists(lists, _), Value::List(items)) => {
+                let list = &lists[index];
+                list.count == items.len() && items.iter().enumerate().all(|(at, &item)| list.holds(at, item))
+            }
             _ => false,
         }
     }
@@ -322,6 +303,7 @@ impl Cells {
             Data::Texts(values) => drop(values.swap_remove(index)),
             Data::Bytes(values) => drop(values.swap_remove(index)),
             Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter_mut().for_each(|field| field.swap_remove(index)),
+            Data::Lists(lists, _) => drop(lists.swap_remove(index)),
         }
         if !self.absent.is_empty() {
             self.absent.swap_remove(index);
@@ -331,8 +313,29 @@ impl Cells {
 
     /// Takes all values away, and the type.
     pub fn clear(&mut self) {
-        *self = Self::within(self.depth);
+        *self = self.empty();
     }
+
+    /// The same kind without values and without a type.
+    fn empty(&self) -> Self {
+        Self::within(self.depth, self.lists)
+    }
+
+    /// Has these values, which fit, in place of those before. A list that has grown is added to.
+    fn replace(&mut self, items: &[Value<'_>]) {
+        if self.count > items.len() || !(0..self.count).all(|at| self.holds(at, items[at])) {
+            self.clear();
+        }
+        for &item in &items[self.count..] {
+            let pushed = self.push(item);
+            debug_assert!(pushed.is_ok(), "it fits");
+        }
+    }
+}
+
+/// Whether all of some items are, or can be, of the type that is known of them.
+fn admits_items(kind: &mut Cells, items: &[Value<'_>]) -> bool {
+    items.len() <= MOST_ITEMS && items.iter().all(|&item| kind.admits(item))
 }
 
 /// Adds a field to each, or to none.

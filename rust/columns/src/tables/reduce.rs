@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use super::folds::folded;
 use super::table::Table;
 use crate::batch::Batch;
-use crate::column::{Builder, Refusal};
+use crate::column::{Builder, Data, Refusal};
 use crate::machine::{Input, MOST_STEPS};
 use crate::pipeline::Progress;
 use crate::program::Program;
@@ -77,6 +77,18 @@ impl KeyedReduce {
         (fits(&key, 1) && combines).then_some(Self { key, combine })
     }
 
+    /// The field that is folded of these records, and how, if the rest of the first one stays as it is.
+    fn fold_of(&self, batch: &Batch) -> Option<(usize, Fold)> {
+        match &self.combine {
+            Combine::Field(position, fold) => Some((*position, *fold)),
+            Combine::Program(program) => {
+                let Data::Tuples(fields) = batch.records().data() else { return None };
+                let (position, arity) = program.sum_of_field(self.key.field())?;
+                (arity == fields.len()).then_some((position, Fold::Sum))
+            }
+        }
+    }
+
     /// Reduces the records from one to before another, until one is doubtful; out comes the reduction after each.
     ///
     /// # Panics
@@ -84,8 +96,8 @@ impl KeyedReduce {
     /// There are not so many.
     pub fn run(&self, table: &mut Table, batch: &Batch, start: usize, end: usize) -> Progress {
         assert!(start <= end && end <= batch.len(), "records are within their batch");
-        if let Combine::Field(position, fold) = self.combine
-            && let Some(progress) = folded(&self.key, (position, fold), table, batch, start, end)
+        if let Some(fold) = self.fold_of(batch)
+            && let Some(progress) = folded(&self.key, fold, table, batch, start, end)
         {
             return progress;
         }

@@ -179,7 +179,7 @@ impl<'a> Evaluator<'a> {
 
     fn not(&mut self, operand: &'a Expr) -> Vector<'a> {
         let operand = self.eval(operand);
-        match self.truths(operand) {
+        match self.truths(operand).filter(|_| !matches!(operand, Vector::Same(_))) {
             Some(truths) => Vector::Bools(self.arena.alloc_slice_fill_iter(truths.iter().map(|truth| !truth))),
             None => self.each(&[operand], |_, values| python::truth(values[0]).map(|truth| Value::Bool(!truth))),
         }
@@ -233,6 +233,13 @@ impl<'a> Evaluator<'a> {
         let arena = self.arena;
         let read: Vec<Vector<'a>> = vectors.iter().map(|vector| vector.read(self.count, arena)).collect();
         let mut values = vec![Value::None; vectors.len()];
+        if self.count > 0 && !read.is_empty() && read.iter().all(|vector| matches!(vector, Vector::Same(_))) {
+            values.iter_mut().zip(&read).for_each(|(value, vector)| *value = vector.get(0, arena));
+            return match operation(arena, &values) {
+                Ok(result) if arena.allocated_bytes() <= MOST_BYTES => Vector::Same(result),
+                _ => self.nothing(),
+            };
+        }
         let mut results = Items::with_capacity_in(self.count, arena);
         for index in 0..self.count {
             values.iter_mut().zip(&read).for_each(|(value, vector)| *value = vector.get(index, arena));

@@ -34,6 +34,15 @@ pub struct Aggregate {
 }
 
 impl Contents {
+    /// Whether a record may change the contents: a function of both, and the place of the contents.
+    pub fn guard(&self) -> Option<(Program, usize)> {
+        match self {
+            Self::Reduce(program) => Some((program.guard(0)?, 0)),
+            Self::Aggregate(all) => Some((all.add.guard(1)?, 1)),
+            _ => None,
+        }
+    }
+
     /// Whether the functions take as many arguments as they will be given; `merging`: whether windows merge.
     pub fn fits(&self, merging: bool) -> bool {
         let takes = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();

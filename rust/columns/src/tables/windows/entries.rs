@@ -5,6 +5,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::elements::Elements;
+use super::folds::Folds;
 use super::moves::id;
 use crate::tables::cells::Cells;
 use crate::tables::table::{hash_of, hasher};
@@ -75,11 +76,11 @@ pub struct Entries {
 
 impl Entries {
     /// Of windows that live on for some time after their end. Whether they merge: then they are found by key. Whether all
-    /// records are in them, or one value.
-    pub fn new(lateness: i64, merging: bool, elements: bool) -> Self {
+    /// records are in them, or one value; and whether that may be a list.
+    pub fn new(lateness: i64, merging: bool, elements: bool, lists: bool) -> Self {
         Self {
             keys: Cells::default(),
-            values: Cells::default(),
+            values: if lists { Cells::with_lists() } else { Cells::default() },
             elements: elements.then(Elements::default),
             windows: Vec::new(),
             kept: Vec::new(),
@@ -201,6 +202,46 @@ impl Entries {
             Some(elements) => elements.list(std::iter::once(number), None, arena),
             None => self.values.get(number, arena),
         })
+    }
+
+    /// Whether something is in a window.
+    #[inline]
+    pub fn is_full(&self, number: usize) -> bool {
+        self.flags[number] & FULL != 0
+    }
+
+    /// Whether there is a place for so many windows more.
+    pub fn has_room(&self, more: usize) -> bool {
+        self.flags.len() + more < MOST
+    }
+
+    /// The integer that is in a window, or in a field of the tuple there.
+    #[inline]
+    pub fn number(&self, number: usize, position: Option<usize>) -> Option<i64> {
+        match position {
+            None => self.values.int(number),
+            Some(position) => self.values.field_int(number, position),
+        }
+    }
+
+    /// Adds numbers to those in a window, or to the first ones if nothing is in it. They are known to fit.
+    pub fn fold(&mut self, number: usize, folds: &Folds, numbers: &[i64]) {
+        let full = self.is_full(number);
+        let new = folds.parts.iter().zip(numbers).enumerate().map(|(at, (part, &new))| {
+            let known = if full { self.number(number, folds.tuple.then_some(at)) } else { None };
+            Value::Int(part.apply(known.unwrap_or(part.first), new))
+        });
+        if !folds.tuple {
+            let value = { new }.next().unwrap_or(Value::None);
+            self.set(number, value);
+            return;
+        }
+        let new: Vec<_> = new.collect();
+        if full {
+            new.iter().enumerate().for_each(|(at, &value)| self.set_field(number, at, value));
+        } else {
+            self.set(number, Value::Tuple(&new));
+        }
     }
 
     /// The integer in a field of what is in a window.

@@ -4,11 +4,13 @@
 //! ```text
 //! assigner   which windows a record belongs to
 //! contents   what becomes of a window with a record
+//! folds      aggregates of numbers, whose order does not matter
 //! entries    the windows of all keys and their timers
 //! moves      what timers do
 //! elements   their records, where all are kept
 //! out        what has fired
 //! run        records on their way into windows
+//! together   the same for many at a time
 //! news       what the state in Python does not know
 //! ```
 
@@ -16,22 +18,26 @@ mod assigner;
 mod contents;
 mod elements;
 mod entries;
+mod folds;
 mod moves;
 mod news;
 mod out;
 mod run;
+mod together;
 
 use bumpalo::Bump;
 
 use self::contents::Ready;
 use self::entries::Entries;
+use self::folds::Folds;
 use self::out::Out;
 use self::run::{Fate, Run};
+use self::together::Together;
 use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
-use crate::value::Doubt;
+use crate::value::{Doubt, Value};
 
 pub use self::assigner::Assigner;
 pub use self::contents::{Aggregate, Contents};
@@ -57,6 +63,8 @@ pub struct Spec {
     pub shows: bool,
     /// Whether these also say which windows are over.
     pub clears: bool,
+    /// A function of key, window (start and end) and list of contents, or without the key: what it gives are the results.
+    pub seeing: Option<Program>,
 }
 
 /// How far a run has come.
@@ -90,6 +98,10 @@ pub struct Fired {
 pub struct Windows {
     spec: Spec,
     entries: Entries,
+    /// What its aggregate is, if that is known.
+    folds: Option<Folds>,
+    /// Which records may change the contents of windows.
+    guard: Option<(Program, usize)>,
 }
 
 impl Windows {
@@ -97,7 +109,8 @@ impl Windows {
     pub fn new(spec: Spec) -> Option<Self> {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
         let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
-        fits.then(|| Self { entries: empty(&spec), spec })
+        let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
+        fits.then(|| Self { entries: empty(&spec), folds: Folds::of(&spec.contents), guard: spec.contents.guard(), spec })
     }
 
     /// How many windows have something in them.
@@ -138,35 +151,19 @@ impl Windows {
     /// There are not so many.
     pub fn run(&mut self, batch: &Batch, start: usize, end: usize, watermark: i64, now: Option<i64>) -> Taken {
         assert!(start <= end && end <= batch.len(), "records are within their batch");
+        if keeps_lists(&self.spec) && batch.records().has_lists() {
+            return Taken { end: start, doubtful: true, ..Taken::default() };
+        }
         let spec = self.spec.clone();
         let constants = Bump::new();
         let of_key = spec.key.constants(&constants);
         let ready = Ready::new(&spec.contents, &constants);
-        let out = Out::new(spec.shows);
-        let mut run = Run { spec: &spec, ready, entries: &mut self.entries, watermark, now, out, kept: None };
+        let out = Out::new(&spec, &constants);
+        let guard = self.guard.as_ref().map(|(program, place)| (program, program.constants(&constants), *place));
+        let together = Together::new((&spec, &ready, of_key), (self.folds.as_ref(), guard), batch, watermark, now);
+        let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
-        let mut arena = Bump::new();
-        while taken.end < end && run.out.size() < MOST_RECORDS {
-            let (row, fired) = (taken.end, run.out.len());
-            let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
-            let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));
-            match done {
-                Ok(Fate::Late) if spec.side && fired > 0 => break,
-                Ok(Fate::Late) if spec.side => taken.late.push(row),
-                Ok(Fate::Late) => taken.dropped += 1,
-                Ok(Fate::Taken) => {}
-                Err(refusal) => {
-                    run.out.truncate(fired);
-                    taken.doubtful = refusal == Refusal::Doubt || fired == 0;
-                    break;
-                }
-            }
-            arena.reset();
-            taken.end = row + 1;
-            if !taken.late.is_empty() && run.out.len() > 0 {
-                break;
-            }
-        }
+        take(&mut run, together.as_ref(), of_key, batch, end, &mut taken);
         taken.out = run.out.finish();
         taken
     }
@@ -176,7 +173,7 @@ impl Windows {
         let spec = self.spec.clone();
         let constants = Bump::new();
         let ready = Ready::new(&spec.contents, &constants);
-        let (mut out, mut fired) = (Out::new(spec.shows), Fired::default());
+        let (mut out, mut fired) = (Out::new(&spec, &constants), Fired::default());
         let mut arena = Bump::new();
         while let Some((number, time)) = self.entries.due(limit) {
             let before = out.len();
@@ -204,7 +201,52 @@ impl Windows {
 }
 
 fn empty(spec: &Spec) -> Entries {
-    Entries::new(spec.lateness, spec.assigner.merges(), matches!(spec.contents, Contents::Elements))
+    let elements = matches!(spec.contents, Contents::Elements);
+    Entries::new(spec.lateness, spec.assigner.merges(), elements, keeps_lists(spec))
+}
+
+/// Whether lists can be in windows. A function may change one: then nobody else may have it, neither those who get results,
+/// nor the records.
+fn keeps_lists(spec: &Spec) -> bool {
+    matches!(spec.contents, Contents::Aggregate(_)) && spec.lateness == 0
+}
+
+/// Takes records up to one, together or one by one.
+fn take<'r>(run: &mut Run<'r>, together: Option<&Together<'r>>, of_key: &'r [Value<'r>], batch: &Batch, end: usize, taken: &mut Taken) {
+    let (spec, mut arena) = (run.spec, Bump::new());
+    let mut singles = taken.end; // records before this one go one by one
+    while taken.end < end && run.out.size() < MOST_RECORDS {
+        if let Some(together) = together.filter(|_| taken.end >= singles) {
+            let done = together.take(run.entries, taken.end, end, &arena);
+            arena.reset();
+            match done {
+                Ok(count) => {
+                    taken.end += count;
+                    continue;
+                }
+                Err(count) => singles = taken.end + count,
+            }
+        }
+        let (row, fired) = (taken.end, run.out.len());
+        let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
+        let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));
+        match done {
+            Ok(Fate::Late) if spec.side && fired > 0 => break,
+            Ok(Fate::Late) if spec.side => taken.late.push(row),
+            Ok(Fate::Late) => taken.dropped += 1,
+            Ok(Fate::Taken) => {}
+            Err(refusal) => {
+                run.out.truncate(fired);
+                taken.doubtful = refusal == Refusal::Doubt || fired == 0;
+                break;
+            }
+        }
+        arena.reset();
+        taken.end = row + 1;
+        if !taken.late.is_empty() && run.out.len() > 0 {
+            break;
+        }
+    }
 }
 
 /// A timer fires: what its window shows.
@@ -213,7 +255,7 @@ fn fire(
     ready: &Ready<'_>,
     spec: &Spec,
     (number, time): (usize, i64),
-    out: &mut Out,
+    out: &mut Out<'_>,
     arena: &Bump,
 ) -> Result<(), Refusal> {
     let window = entries.window(number);
@@ -223,7 +265,7 @@ fn fire(
         Some(contents) => Some(ready.result(contents, arena)?),
         None => None,
     };
-    if shown.is_some() || clears { out.push(entries.key(number, arena), window, shown, clears) } else { Ok(()) }
+    if shown.is_some() || clears { out.push(entries.key(number, arena), window, shown, clears, arena) } else { Ok(()) }
 }
 
 #[cfg(test)]

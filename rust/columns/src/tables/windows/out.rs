@@ -1,22 +1,36 @@
 //! What comes out of windows: records, or what a function of Python is to see.
 
+use bumpalo::Bump;
+
+use super::Spec;
+use super::contents::Contents;
 use super::entries::Window;
 use crate::batch::Batch;
 use crate::column::{Builder, Column, Refusal};
-use crate::value::Value;
+use crate::machine::{Input, MOST_STEPS};
+use crate::program::Program;
+use crate::python;
+use crate::value::{Doubt, Value};
 
 /// What has fired, in order.
-pub struct Out {
+pub struct Out<'p> {
     /// Whether it is shown with key and window.
     shows: bool,
+    /// A function that sees windows, and its constants.
+    seeing: Option<(&'p Program, &'p [Value<'p>])>,
+    /// Whether it sees a list as it is.
+    all: bool,
     builder: Builder,
     times: Vec<i64>,
     items: usize,
 }
 
-impl Out {
-    pub fn new(shows: bool) -> Self {
-        Self { shows, builder: Builder::new(), times: Vec::new(), items: 0 }
+impl<'p> Out<'p> {
+    /// Empty; with the constants of a function in an arena.
+    pub fn new(spec: &'p Spec, arena: &'p Bump) -> Self {
+        let seeing = spec.seeing.as_ref().map(|program| (program, program.constants(arena)));
+        let all = matches!(spec.contents, Contents::Elements);
+        Self { shows: spec.shows, seeing, all, builder: Builder::new(), times: Vec::new(), items: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -28,12 +42,24 @@ impl Out {
         self.times.truncate(count);
     }
 
-    /// Adds what a window shows. When it is refused nothing has changed.
-    pub fn push(&mut self, key: Value<'_>, window: Window, value: Option<Value<'_>>, clears: bool) -> Result<(), Refusal> {
+    /// Adds what a window shows. When it is refused, some of it may be there.
+    pub fn push<'a>(
+        &mut self,
+        key: Value<'a>,
+        window: Window,
+        value: Option<Value<'a>>,
+        clears: bool,
+        arena: &'a Bump,
+    ) -> Result<(), Refusal>
+    where
+        'p: 'a,
+    {
         if !self.shows {
             let Some(value) = value else { return Ok(()) };
-            self.builder.push(value)?;
-            self.times.push(window.last());
+            for &result in self.results(key, window, value, arena)? {
+                self.builder.push(result)?;
+                self.times.push(window.last());
+            }
             return Ok(());
         }
         let (start, end, fires) = (Value::Int(window.start), Value::Int(window.end), Value::Bool(value.is_some()));
@@ -43,6 +69,25 @@ impl Out {
             self.items += items.len();
         }
         Ok(())
+    }
+
+    /// What the function gives for a window, or what is in it.
+    fn results<'a>(&self, key: Value<'a>, window: Window, value: Value<'a>, arena: &'a Bump) -> Result<&'a [Value<'a>], Doubt>
+    where
+        'p: 'a,
+    {
+        let values = std::slice::from_ref(arena.alloc(value));
+        let Some((program, constants)) = self.seeing else { return Ok(values) };
+        let times = arena.alloc([Value::Int(window.start), Value::Int(window.end)]);
+        let seen = if self.all { value } else { Value::List(values) };
+        let inputs = &mut [Input::Value(key), Input::Value(Value::Tuple(times)), Input::Value(seen)];
+        let inputs = if program.parameters() == 2 { &mut inputs[1..] } else { inputs };
+        match program.call(constants, inputs, arena, &mut MOST_STEPS.clone())? {
+            Value::None => Ok(&[]),
+            Value::Tuple(items) | Value::List(items) => Ok(items),
+            Value::Row(..) => Err(Doubt),
+            other => python::iterate(arena, other),
+        }
     }
 
     /// How much there is: results, and records in them.

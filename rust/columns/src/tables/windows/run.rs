@@ -34,11 +34,11 @@ enum Next<'a> {
 /// A run while it goes.
 pub(super) struct Run<'r> {
     pub(super) spec: &'r Spec,
-    pub(super) ready: Ready<'r>,
+    pub(super) ready: &'r Ready<'r>,
     pub(super) entries: &'r mut Entries,
     pub(super) watermark: i64,
     pub(super) now: Option<i64>,
-    pub(super) out: Out,
+    pub(super) out: Out<'r>,
     /// The number of the record, where all are kept.
     pub(super) kept: Option<u32>,
 }
@@ -92,7 +92,7 @@ impl<'r> Run<'r> {
                     Next::Record(record) => self.entries.list(number.into_iter(), record, arena),
                     Next::Int(..) => return Err(Refusal::Doubt),
                 };
-                self.out.push(key, window, Some(self.ready.result(contents, arena)?), false)?;
+                self.out.push(key, window, Some(self.ready.result(contents, arena)?), false, arena)?;
             }
             steps.push((number, window, next));
         }
@@ -200,7 +200,7 @@ impl<'r> Run<'r> {
                 Next::Whole(value) => value,
                 Next::Int(..) => return Err(Refusal::Doubt),
             };
-            self.out.push(key, whole, Some(self.ready.result(contents, arena)?), false)?;
+            self.out.push(key, whole, Some(self.ready.result(contents, arena)?), false, arena)?;
         }
         let number = self.entries.create(hash, key, whole, self.entries.kept(first.1));
         if whole.last() > self.watermark {

@@ -19,7 +19,7 @@ fn program(parameters: usize, expr: &str) -> Program {
 
 fn windows(assigner: Assigner, lateness: i64) -> Windows {
     let contents = Contents::Field(1, Fold::Sum);
-    let spec = Spec { key: program(1, FIRST), assigner, contents, lateness, side: true, shows: false, clears: false };
+    let spec = Spec { key: program(1, FIRST), assigner, contents, lateness, side: true, shows: false, clears: false, seeing: None };
     Windows::new(spec).expect("it is one")
 }
 
