@@ -91,7 +91,7 @@ def test_many_records_at_a_time_give_what_the_function_gives(written: Function, 
 
 
 def returns_in_a_branch(x: int) -> str:
-    if x > 0:
+    if x > 0:  # noqa: SIM102
         if x > 5:
             return "high"
     return "rest"
@@ -111,11 +111,11 @@ def returns_before_the_end_of_a_branch(x: int) -> tuple[int, str] | None:
     return None
 
 
-def returns_in_the_first_branch(x: int) -> int | None:
+def returns_in_the_first_branch(x: int) -> int | None:  # noqa: RET503
     if x > 0:
         if x > 5:
             return 1
-        else:
+        else:  # noqa: RET505
             if x > 2:
                 return 2
 
