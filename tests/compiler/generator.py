@@ -7,6 +7,7 @@ every way in which Python raises is taken too. Functions are texts, and so easy 
 from __future__ import annotations
 
 import linecache
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ class Function:
         """The function, with a source that can be looked up."""
         name = f"<random {hash(self.source)}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(keepends=True), name)
-        variables: dict[str, Any] = {"__name__": "random_functions"}
+        variables: dict[str, Any] = {"__name__": "random_functions", "math": math}
         exec(compile(self.source, name, "exec"), variables)
         return variables["f"]
 
@@ -107,7 +108,12 @@ _FORMS: dict[str, list[str]] = {
         "{'a': «int», 'b': 2}.get(«letter», «int»)",
         "bool(«any»)",
         "max(«words», key=len).count('a')",
-        "min(«ints», key=lambda i: ‹-i i%3 (i>1,i)›)",
+        "min(«ints», key=lambda i: ‹-i i%3 (i>1,i) x[1] 1/i›)",
+        "‹min max›(«ints», key=‹abs None lambda_i:-i lambda_i:«number»›, default=«int»)",
+        "‹min max›(«int», «int», key=lambda i: ‹-i i%3 (x[1],i)›)",
+        "math.‹comb perm›(«int», «int»)",
+        "len(«dict»)",
+        "«dict»[‹'a' 'b' x[2] 0›]",
     ],
     "float": [
         "(«float» ‹+ - * / // %› «number»)",
@@ -120,6 +126,9 @@ _FORMS: dict[str, list[str]] = {
         "«float» ** ‹2 -1 0.5 0›",
         "max(«float», «number»)",
         "divmod(«float», «number»)[‹0 1›]",
+        "math.modf(«number»)[‹0 1›]",
+        "max([«float», «number»], key=lambda i: ‹-i abs(i) i›)",
+        "sorted([«float», «number», «float»], ‹reverse=True key=lambda_i:-i›)[‹0 -1›]",
     ],
     "text": [
         "(«text» + «text»)",
@@ -152,6 +161,8 @@ _FORMS: dict[str, list[str]] = {
         "[a * b for a, b in zip(«ints», «ints»)]",
         "sorted(«ints»)",
         "sorted(«ints», ‹reverse=True key=abs key=lambda_i:-i key=lambda_i:(i%2,i),reverse=True›)",
+        "sorted(«ints», reverse=‹«test» 1 0 x[0] x[1]›)",
+        "sorted(«ints», key=‹None lambda_i:str(i) lambda_i:x[2] lambda_i:[i,x[0]]›, reverse=‹«test» 2›)",
         "list(«ints»)",
         "«ints»[‹1: :-1 ::-1 ::2 -2: :0›]",
         "list(map(‹abs int str lambda_i:i*2›, «ints»))",
@@ -169,13 +180,25 @@ _FORMS: dict[str, list[str]] = {
         "[w.‹lower upper strip›() for w in «words» if w not in ('a', 'the')]",
         "sorted(«words»)",
         "sorted(«words», ‹key=len key=str.lower reverse=True›)",
+        "sorted(«dict»)",
+        "[k for k, v in sorted(«dict».items(), key=lambda p: (‹p[1],p[0] -p[1],p[0] p[0],›))]",
+        "[max(«words», key=‹len str.upper lambda_w:w[1:]›, default='')]",
         "list(«text»)",
         "(«words» + [«text»])",
         "[str(i) for i in «ints»]",
         "[w for w in «words» if «test»]",
     ],
+    "dict": [
+        "{«text»: «int», ‹'a' 'b' x[2]›: «int»}",
+        "«dict» | «dict»",
+        "{**«dict», 'b': «int»}",
+        "{w: len(w) for w in «words»}",
+        "dict(zip(«words», «ints»))",
+    ],
     "any": [
         "«seq»",
+        "«dict»",
+        "bytes(«ints»)",
         "«number»",
         "(«number», «seq»)",
         "[«any», «seq»]",
@@ -194,6 +217,9 @@ _FORMS: dict[str, list[str]] = {
         "«int» ‹in not_in› «ints»",
         "«number» in ‹(1,2,0.5) {1,2} {1,True,2.5} [None,1]›",
         "not «any»",
+        "«int» ‹< != >=› «int» ‹in not_in› {‹1,2 0,True,2.5 1,None›}",
+        "«number» in «ints» in {True, 1}",
+        "«text» ‹in not_in› «dict»",
         "isinstance(«any», ‹str int float (int,str) bool list (tuple,dict)›)",
         "«text» ‹in not_in› «text»",
         "«text».‹isdigit isalpha isspace isupper isalnum islower›()",
@@ -211,6 +237,7 @@ _LEAVES = {
     "letter": "'' 'a' ',' '_' 'ab' x[2]",
     "ints": "[] [1,2] (3,1) [0] [5,5] x[3] x[3] x[3] x[3]",
     "words": "[] ['a','b'] ('z',) 'a,b'.split(',') x[4] x[4] x[4] x[4]",
+    "dict": "{} {'a':1} {x[2]:x[0]} {'b':2,'a':3}",
     "any": "None True x () {} x[0] x[1] x[2] x[3]",
     "test": "True x[0] x[2] x[3]",
 }
@@ -266,7 +293,7 @@ class _Writer:
         def part(match: re.Match[str]) -> str:
             if match[1]:
                 return self.expression(match[1], depth)
-            return self.pick(match[2].split()).replace("_", " ")
+            return self.filled(self.pick(match[2].split()).replace("_", " "), depth)
 
         return _MARK.sub(part, form)
 
@@ -281,13 +308,19 @@ class _Writer:
 
     def statement(self, indent: int, ends: list[str]) -> list[str]:
         space = "    " * indent
-        kind = self.pick(["int", "float", "text", "ints", "words"])
+        kind = self.pick(["int", "float", "text", "ints", "words", "dict"])
         choice = self.number(11) if indent < 4 else self.number(5)
         if choice < 3:
             value = self.expression(kind, 2)
             return [f"{space}{self.name(kind)} = {value}"]
         if choice == 3 and self.names[kind]:
-            operator = self.pick(["+="] if kind in ("text", "ints", "words") else ["+=", "-=", "*="])
+            operators = {
+                "int": ["+=", "-=", "*=", "|="],
+                "float": ["+=", "-=", "*="],
+                "dict": ["|="],
+                "ints": ["+=", "*="],
+            }
+            operator = self.pick(operators.get(kind, ["+="]))
             return [f"{space}{self.pick(self.names[kind])} {operator} {self.expression(kind, 1)}"]
         if choice == 4:
             value = f"{self.expression('int', 1)}, {self.expression('text', 1)}"
@@ -308,6 +341,8 @@ class _Writer:
                 f"counts[{word}] = counts.get({word}, 0) + 1",
                 f"counts['a'] {self.pick(['+=', '-=', '*='])} {self.expression('int', 1)}",
                 f"counts.update({{{word}: {self.expression('int', 1)}}})",
+                f"counts[{self.expression('any', 1)}] = {self.expression('any', 1)}",
+                f"{out}[{self.expression('int', 1)}] {self.pick(['+=', '*=', '|='])} {self.expression('int', 1)}",
             ]
             return [f"{space}{self.pick(forms)}"]
         return [f"{space}first, *rest = {self.expression('ints', 1)}", f"{space}{self.name('int')} = first + len(rest)"]

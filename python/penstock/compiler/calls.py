@@ -33,8 +33,8 @@ from penstock.compiler.signatures import (
     LIBRARY,
     METHODS,
     OPERATORS,
-    STATIC_METHODS,
     TYPES,
+    UNTRANSLATED,
     Signature,
     Use,
 )
@@ -164,9 +164,13 @@ class Calls(Expressions):
             module = type(owner).__module__.partition(".")[0]
         elif isinstance(value, BuiltinMethodType) and owner is not None and not module:
             module = (type(owner).__module__ or "").partition(".")[0]
+        elif isinstance(value, ClassMethodDescriptorType):  # such as datetime.fromtimestamp
+            module = value.__objclass__.__module__
         module = "time" if module == "datetime" and name in ("now", "today", "utcnow") else module.lstrip("_")
         if module in IMPURE_MODULES:
             raise RefusedError(f"{static.text}() {IMPURE_MODULES[module]}", node)
+        if module in UNTRANSLATED:
+            raise RefusedError(f"calls {static.text}(): {UNTRANSLATED[module]}", node)
 
     def _special(self, value: Any, node: ast.Call, use: Use, title: str) -> Json | None:
         """Functions whose arguments have rules of their own; None for all others."""
@@ -366,9 +370,4 @@ def _lookup(value: Any) -> tuple[str, str, Signature] | None:
         return "builtin", *builtin
     if library is not None:
         return "lib", *library
-    owner = getattr(value, "__objclass__", None) or getattr(value, "__self__", None)
-    if isinstance(owner, type) and not isinstance(value, FunctionType | BuiltinFunctionType):
-        static = STATIC_METHODS.get((owner.__module__, owner.__qualname__, getattr(value, "__name__", "")))
-        if static is not None:
-            return "lib", *static
     return None

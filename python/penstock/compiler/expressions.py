@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.compiler.names import Scope, Static
-from penstock.compiler.program import Json, RefusedError, constant, is_constant
+from penstock.compiler.program import Json, RefusedError, article, constant, is_constant
 from penstock.compiler.signatures import Use
 from penstock.compiler.texts import percent_parts
 from penstock.runtime.constants import is_changeable
@@ -79,8 +79,8 @@ class Expressions(ABC):
                 raise RefusedError(f"{static.text} is shared: the result would hold the {_kind(value)} itself", node)
             if not static.lasting:
                 raise RefusedError(
-                    f"reads {static.text}, {_kind(value)} that may be changed; a constant is written in capitals and "
-                    "changed nowhere in its file",
+                    f"reads {static.text}, {article(_kind(value))} that may be changed; a constant is written in "
+                    "capitals and changed nowhere in its file",
                     node,
                 )
             items = [*value, *value.values()] if isinstance(value, dict) else value

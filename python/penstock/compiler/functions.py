@@ -237,7 +237,10 @@ class _Unit:
             raise RefusedError("is a generator, and its result is used as a value", tree)
         parameters, statics = _parameters(function, first, keywords, count, tree)
         assigned = assigned_names(tree)
-        stored = {name for part in body_of(tree) for node in ast.walk(part) for name in _stored(node)}
+        asked = bool(statics) or any(isinstance(part, ast.Import | ast.ImportFrom) for part in body_of(tree))
+        stored = (
+            {name for part in body_of(tree) for node in ast.walk(part) for name in _stored(node)} if asked else set()
+        )
         initial = {name: static for name, static in statics.items() if name in stored}
         statics = {name: static for name, static in statics.items() if name not in stored}
         statics.update(_imports(tree, stored))

@@ -23,6 +23,7 @@ from penstock.runtime.constants import article, is_changeable
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_LEAVES = (ast.expr_context, ast.Constant, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
 _MISSING = object()
 
 
@@ -255,10 +256,13 @@ def assigned_names(tree: Tree) -> frozenset[str]:
     pending = [(node, False) for node in body_of(tree)]
     while pending:
         node, inside = pending.pop()
-        if isinstance(node, ast.Name):
-            if not inside and isinstance(node.ctx, ast.Store | ast.Del):
+        if type(node) is ast.Name:
+            if not inside and type(node.ctx) is not ast.Load:
                 names.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if isinstance(node, _LEAVES):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)

@@ -120,29 +120,19 @@ METHODS = {
 """By name: what the receiver is, the machine sees at run time."""
 
 _NUMBERS = (
-    "acos acosh asin asinh atan atanh cbrt ceil cos cosh degrees erf erfc exp exp2 expm1 fabs factorial floor gamma "
-    "isfinite isinf isnan isqrt lgamma log10 log1p log2 modf radians sin sinh sqrt tan tanh trunc ulp"
+    "acos asin atan cbrt ceil cos cosh degrees exp exp2 expm1 fabs factorial floor isfinite isinf isnan isqrt log10 "
+    "log1p log2 modf radians sin sinh sqrt tan tanh trunc"
 )
-_TWO_NUMBERS = "atan2 comb copysign fmod ldexp perm pow remainder"
+_TWO_NUMBERS = "atan2 comb copysign fmod perm pow"
 LIBRARY: dict[Any, tuple[str, Signature]] = {
     **{getattr(math, n): (f"math.{n}", signature("~x /")) for n in _NUMBERS.split() if hasattr(math, n)},
     **{getattr(math, n): (f"math.{n}", signature("~x ~y /")) for n in _TWO_NUMBERS.split() if hasattr(math, n)},
     math.log: ("math.log", signature("~x ~base=? /")),
-    math.fsum: ("math.fsum", signature("*items /")),
     math.prod: ("math.prod", signature("*items /")),
     json.loads: ("json.loads", signature("text /")),
     json.dumps: ("json.dumps", signature("~x /")),
 }
 """Functions of Python's library, by the function."""
-STATIC_METHODS: dict[tuple[str, str, str], tuple[str, Signature]] = {
-    ("datetime", "datetime", name): (f"datetime.{name}", signature(text))
-    for name, text in {
-        "fromtimestamp": "timestamp tz=?",
-        "fromisoformat": "text /",
-        "strptime": "text format /",
-    }.items()
-}
-"""Methods of classes of Python's library, by module, class and name."""
 
 OPERATORS: dict[Any, str] = {
     operator.add: "add",
@@ -205,3 +195,10 @@ IMPURE_MODULES = {
     "requests": "looks outside of the function",
 }
 """Modules whose functions have effects or differ from call to call."""
+UNTRANSLATED = {
+    "datetime": "dates and times are not values that native code has",
+    "json": "only json.loads(text) and json.dumps(value) are translated",
+    "math": "its result is not known to be the same on every platform",
+    "re": "patterns are Python's to match",
+}
+"""Modules of which no other function is translated, and why."""

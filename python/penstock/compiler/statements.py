@@ -13,7 +13,7 @@ from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
 from penstock.runtime.constants import article
 
-_IN_PLACE = {"add": "iadd", "mul": "imul", "or_": "ior_"}
+IN_PLACE = {"add": "iadd", "mul": "imul", "or_": "ior_"}
 """Operators that change a list or a dict in place: the machine sees at run time that it is neither."""
 _NOT_NEW = "what is changed must be a new list or dict of this function"
 _REFUSED = {
@@ -194,7 +194,7 @@ class Statements(Calls):
             name, index = item
             old = ["index", ["local", self._number(name, node)], self.expression(index, Use.READ)]
             operator = _operator(node)
-            new = [_IN_PLACE.get(operator, operator), old, self.expression(node.value, Use.READ)]
+            new = [IN_PLACE.get(operator, operator), old, self.expression(node.value, Use.READ)]
             return [self._put(name, index, new, node)]
         if not isinstance(target, ast.Name):
             self.target(target)
@@ -205,8 +205,8 @@ class Statements(Calls):
             return self._extend(target.id, node.value, node)
         number = self.target(target)
         operator = _operator(node)
-        if operator in _IN_PLACE and not is_never_list(self.lists.values, target.id):
-            operator = _IN_PLACE[operator]
+        if operator in IN_PLACE and not is_never_list(self.lists.values, target.id):
+            operator = IN_PLACE[operator]
         return [["set", number, [operator, ["local", number], self.expression(node.value, Use.READ)]]]
 
     # flow

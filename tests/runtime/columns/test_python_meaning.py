@@ -140,6 +140,7 @@ CALLS: dict[str, SearchStrategy[Call]] = {
                 "degrees",
                 "radians",
                 "isqrt",
+                "modf",
                 "exp",
                 "log",
                 "log2",
@@ -155,7 +156,9 @@ CALLS: dict[str, SearchStrategy[Call]] = {
         ),
         NUMBERS | st.floats(-1, 1) | st.floats(0, 700),
     )
-    | calls("lib", "math.copysign math.gcd math.pow math.fmod math.log", NUMBERS, NUMBERS),
+    | calls("lib", "math.copysign math.gcd math.pow math.fmod math.log math.comb math.perm", NUMBERS, NUMBERS)
+    | calls("lib", "math.comb math.perm", st.integers(-1, 80), st.integers(-1, 80))
+    | calls("builtin", "bytes", VALUES | st.lists(st.integers(-1, 256))),
 }
 
 

@@ -79,6 +79,8 @@ impl<'a> Machine<'a, '_> {
                 Ok(Value::List(items.into_bump_slice()))
             }
             Expr::Call(function, arguments) => self.call(frame, *function, arguments),
+            Expr::Sorted(keyed, reverse) => self.sorted(frame, keyed, reverse),
+            Expr::Extreme(wanted, keyed, default) => self.extreme(frame, *wanted, keyed, default.as_deref()),
             _ => Err(Doubt),
         }
     }

@@ -6,6 +6,7 @@
 
 mod expressions;
 mod fields;
+mod keys;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
@@ -185,6 +186,7 @@ impl<'a> Machine<'a, '_> {
                 }
                 Statement::For(target, iterable, body) => self.loop_over(frame, target, iterable, body)?,
                 Statement::While(condition, body) => self.loop_while(frame, condition, body)?,
+                Statement::Put(local, index, value) => self.put(frame, *local, index, value).map(|()| Flow::Next)?,
                 Statement::Break => Flow::Break,
                 Statement::Continue => Flow::Continue,
                 Statement::Return(expr) => Flow::Return(self.eval(frame, expr)?),

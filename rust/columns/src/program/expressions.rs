@@ -1,9 +1,11 @@
 //! Programs out of JSON: expressions.
 
+use std::cmp::Ordering;
+
 use serde_json::Value as Json;
 
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
-use super::{Binary, Clause, Comparison, Constant, Expr, Known, Lookup, Set};
+use super::{Binary, Clause, Comparison, Constant, Expr, Keyed, Known, Lookup, Set};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
 
@@ -59,6 +61,12 @@ impl Scope<'_> {
             ("each", [element, clauses]) => self.each(element, list(clauses)?)?,
             ("call", [function, arguments @ ..]) => self.call(function, arguments, false)?,
             ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, Known::Other, self.all(rest)?),
+            ("isinstance", [value, classes]) => self.is_instance(value, classes)?,
+            ("sorted", [items, target, key, reverse]) => {
+                let keyed = self.keyed(items, target, key)?;
+                Expr::Sorted(Box::new(keyed), Box::new(self.expr(reverse)?))
+            }
+            ("extreme", [name, items, target, key, default]) => self.extreme(text(name)?, items, [target, key], default)?,
             (_, [left, right]) => return self.binary(name, left, right),
             _ => return Ok(None),
         }))
@@ -161,13 +169,13 @@ impl Scope<'_> {
 
     fn binary(&mut self, name: &str, left: &Json, right: &Json) -> Result<Option<Expr>, Malformed> {
         let binary = match name {
-            "add" => Some(Binary::Add),
+            "add" | "iadd" => Some(Binary::Add),
             "sub" => Some(Binary::Sub),
-            "mul" => Some(Binary::Mul),
+            "mul" | "imul" => Some(Binary::Mul),
             "truediv" => Some(Binary::TrueDiv),
             "floordiv" => Some(Binary::FloorDiv),
             "mod" => Some(Binary::Mod),
-            "pow" | "lshift" | "rshift" | "and_" | "or_" | "xor" => None,
+            "pow" | "lshift" | "rshift" | "and_" | "or_" | "xor" | "ior_" => None,
             _ => return Ok(None),
         };
         let operands = [self.expr(left)?, self.expr(right)?];
@@ -190,7 +198,7 @@ impl Scope<'_> {
         }
         let mut chain = Vec::with_capacity(pairs.len());
         for [name, operand] in pairs {
-            chain.push((text(name)?, self.expr(operand)?));
+            chain.push(self.compared(text(name)?, operand)?);
         }
         if chain.len() == 1
             && let Some((name, operand)) = chain.pop()
@@ -204,6 +212,43 @@ impl Scope<'_> {
         }
         let chain = chain.into_iter().map(|(name, operand)| Ok((comparison(name)?, operand)));
         Ok(Expr::Chain(Box::new(first), chain.collect::<Result<_, Malformed>>()?))
+    }
+
+    /// An operator of a chain of comparisons with its right side, a set among them.
+    fn compared<'j>(&mut self, name: &'j str, operand: &Json) -> Result<(&'j str, Expr), Malformed> {
+        let Some(items) = operand[1]["s"].as_array().filter(|_| operand[0] == "const") else {
+            return Ok((name, self.expr(operand)?));
+        };
+        let name = match name {
+            "in" => "in_set",
+            "not_in" => "not_in_set",
+            _ => return Err(malformed("a set is only looked into")),
+        };
+        self.constants.push(Constant::Tuple(items.iter().map(Constant::parse).collect::<Result<_, _>>()?));
+        Ok((name, Expr::Constant(self.constants.len() - 1)))
+    }
+
+    fn is_instance(&mut self, value: &Json, classes: &Json) -> Read {
+        let names = list(classes)?.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+        let classes = python::classes(names.into_iter()).ok_or_else(|| malformed(format!("{} are no classes", shown(classes))))?;
+        Ok(Expr::Apply(operator("isinstance")?, Known::Other, Box::new([self.expr(value)?, Expr::Int(classes)])))
+    }
+
+    fn keyed(&mut self, items: &Json, target: &Json, key: &Json) -> Result<Keyed, Malformed> {
+        let items = self.iterable(items)?;
+        let key = if key.is_null() { None } else { Some((self.target(target)?, self.expr(key)?)) };
+        Ok(Keyed { items, key })
+    }
+
+    fn extreme(&mut self, name: &str, items: &Json, [target, key]: [&Json; 2], default: &Json) -> Read {
+        let wanted = match name {
+            "min" => Ordering::Less,
+            "max" => Ordering::Greater,
+            _ => return Err(malformed(format!("{name:?} is neither min nor max"))),
+        };
+        let keyed = self.keyed(items, target, key)?;
+        let default = if default.is_null() { None } else { Some(Box::new(self.expr(default)?)) };
+        Ok(Expr::Extreme(wanted, Box::new(keyed), default))
     }
 
     fn in_set(&mut self, operand: &Json, name: &str, items: &[Json]) -> Read {
@@ -288,7 +333,7 @@ fn operator(name: &str) -> Result<Operation, Malformed> {
 
 fn comparison(name: &str) -> Result<Operation, Malformed> {
     match name {
-        "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "not_in" | "is" | "is_not" => operator(name),
+        "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "not_in" | "in_set" | "not_in_set" | "is" | "is_not" => operator(name),
         _ => Err(malformed(format!("{name:?} is no comparison"))),
     }
 }

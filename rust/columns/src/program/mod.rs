@@ -14,6 +14,7 @@ mod expressions;
 mod guard;
 mod parse;
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::python::Function as Operation;
@@ -96,6 +97,8 @@ pub(crate) enum Statement {
     Set(Target, Expr),
     /// A local list becomes one with an item more.
     Append(u32, Expr),
+    /// At an index of a local list or dict there is a value.
+    Put(u32, Expr, Expr),
     If(Expr, Vec<Statement>, Vec<Statement>),
     For(Target, Expr, Vec<Statement>),
     While(Expr, Vec<Statement>),
@@ -148,6 +151,17 @@ pub(crate) enum Expr {
     Concat(Box<[Self]>),
     Each(Box<Self>, Box<[Clause]>),
     Call(usize, Box<[Self]>),
+    /// Items in the order of their keys, and whether that is reversed.
+    Sorted(Box<Keyed>, Box<Self>),
+    /// The least or the greatest item, and what there is instead if there are no items.
+    Extreme(Ordering, Box<Keyed>, Option<Box<Self>>),
+}
+
+/// Items, and by what they are compared, if not by themselves: an expression of a variable for an item.
+#[derive(Clone, Debug)]
+pub(crate) struct Keyed {
+    pub items: Expr,
+    pub key: Option<(Target, Expr)>,
 }
 
 /// Operations that many records at a time have a form of their own for.

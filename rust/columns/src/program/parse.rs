@@ -167,6 +167,7 @@ impl<'s> Scope<'s> {
         Ok(match (text(name)?, rest) {
             ("set", [target, value]) => Statement::Set(self.target(target)?, self.expr(value)?),
             ("append", [list, value]) => Statement::Append(self.changed(list)?, self.expr(value)?),
+            ("put", [local, index, value]) => Statement::Put(self.changed(local)?, self.expr(index)?, self.expr(value)?),
             ("if", [condition, then, other]) => Statement::If(self.expr(condition)?, self.block(list(then)?)?, self.block(list(other)?)?),
             ("for", [target, iterable, body]) => Statement::For(self.target(target)?, self.iterable(iterable)?, self.repeated(body)?),
             ("while", [condition, body]) => Statement::While(self.expr(condition)?, self.repeated(body)?),

@@ -35,6 +35,22 @@ impl Encoding {
     }
 }
 
+/// `bytes(value)`: so many zeros, or bytes by their numbers.
+pub fn of<'a>(bump: &'a Bump, value: Value<'a>) -> Answer<'a> {
+    match value {
+        Value::Bytes(_) => Ok(value),
+        Value::Int(_) | Value::Bool(_) => {
+            let size = usize::try_from(index_of(value)?).ok().filter(|size| *size <= MOST_BYTES).ok_or(Doubt)?;
+            Ok(Value::Bytes(bump.alloc_slice_fill_copy(size, 0)))
+        }
+        Value::Tuple(items) | Value::List(items) => {
+            let byte = |at: usize| u8::try_from(index_of(items[at])?).map_err(|_| Doubt);
+            Ok(Value::Bytes(bump.alloc_slice_try_fill_with(items.len(), byte)?))
+        }
+        _ => Err(Doubt),
+    }
+}
+
 /// `text.encode(encoding, errors)`.
 pub fn encoded<'a>(bump: &'a Bump, text: &'a str, arguments: &[Value<'a>]) -> Answer<'a> {
     let encoding = Encoding::of(arguments)?;

@@ -194,6 +194,41 @@ pub fn dict_of<'a>(bump: &'a Bump, entries: Vec<'a, (Value<'a>, Value<'a>)>) -> 
     Ok(Value::Dict(kept.into_bump_slice()))
 }
 
+/// `a | b` of two dicts: values of `b` in the places of `a`.
+pub fn united<'a>(bump: &'a Bump, a: &[(Value<'a>, Value<'a>)], b: &[(Value<'a>, Value<'a>)]) -> Answer<'a> {
+    let mut entries = Vec::with_capacity_in(a.len() + b.len(), bump);
+    entries.extend_from_slice_copy(a);
+    entries.extend_from_slice_copy(b);
+    dict_of(bump, entries)
+}
+
+/// A list or a dict with an item changed, or an entry more.
+pub fn with_item<'a>(bump: &'a Bump, old: Value<'a>, index: Value<'a>, value: Value<'a>) -> Answer<'a> {
+    match old {
+        Value::List(items) => {
+            let at = index_of(index)?;
+            let at = if at < 0 { at + items.len() as i64 } else { at };
+            let items = bump.alloc_slice_copy(items);
+            *usize::try_from(at).ok().and_then(|at| items.get_mut(at)).ok_or(Doubt)? = value;
+            Ok(Value::List(items))
+        }
+        Value::Dict(entries) => {
+            let place = compare::entry_place(entries, index)?;
+            if place.is_none() && entries.len() >= MOST_KEYS {
+                return Err(Doubt);
+            }
+            let mut changed = Vec::with_capacity_in(entries.len() + 1, bump);
+            changed.extend_from_slice_copy(entries);
+            match place {
+                Some(at) => changed[at].1 = value,
+                None => changed.push((index, value)),
+            }
+            Ok(Value::Dict(changed.into_bump_slice()))
+        }
+        _ => Err(Doubt),
+    }
+}
+
 /// `keys`, `values` and `items` of a dict.
 pub fn view<'a>(
     bump: &'a Bump,

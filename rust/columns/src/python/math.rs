@@ -51,6 +51,9 @@ pub fn function(name: &str, arguments: usize) -> Option<Function> {
         ("isqrt", 1) => of!(1, |_, a| index_of(a)?.checked_isqrt().map(Value::Int).ok_or(Doubt)),
         ("factorial", 1) => of!(1, |_, a| factorial(a)),
         ("prod", 1) => of!(1, product),
+        ("modf", 1) => of!(1, parts),
+        ("comb", 2) => of!(2, |_, n, k| chosen(n, k, false)),
+        ("perm", 2) => of!(2, |_, n, k| chosen(n, k, true)),
         ("gcd", _) => Some(|_, values| divisor(values)),
         _ => of_libm(name, arguments),
     }
@@ -111,6 +114,32 @@ fn factorial<'a>(value: Value<'a>) -> Answer<'a> {
         n @ 0..=20 => Ok(Value::Int((1..=n).product())),
         _ => Err(Doubt),
     }
+}
+
+/// `math.modf`: what is behind the point, and the rest.
+fn parts<'a>(bump: &'a Bump, value: Value<'a>) -> Answer<'a> {
+    let x = float(value)?;
+    let fraction = if x.is_infinite() { 0.0_f64.copysign(x) } else { (x - x.trunc()).copysign(x) };
+    Ok(Value::Tuple(bump.alloc([Value::Float(if x.is_nan() { x } else { fraction }), Value::Float(x.trunc())])))
+}
+
+/// `math.comb`, and `math.perm`, which counts orders.
+fn chosen<'a>(n: Value<'a>, k: Value<'a>, orders: bool) -> Answer<'a> {
+    let (n, k) = (index_of(n)?, index_of(k)?);
+    if n < 0 || k < 0 {
+        return Err(Doubt);
+    }
+    if k > n {
+        return Ok(Value::Int(0));
+    }
+    let mut count: i128 = 1; // after each step the count of so many, below 2⁶³ times a number below 2⁶³
+    for step in 0..if orders { k } else { k.min(n - k) } {
+        count = count * i128::from(n - step) / if orders { 1 } else { i128::from(step + 1) };
+        if count > i128::from(i64::MAX) {
+            return Err(Doubt);
+        }
+    }
+    i64::try_from(count).map(Value::Int).map_err(|_| Doubt)
 }
 
 /// `math.prod`, of numbers.

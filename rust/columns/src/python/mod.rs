@@ -8,6 +8,7 @@
 mod bytes;
 mod cases;
 mod characters;
+mod classes;
 mod collections;
 mod compare;
 mod convert;
@@ -31,7 +32,8 @@ mod texts;
 
 use bumpalo::Bump;
 
-pub use collections::sort_by_keys;
+pub use classes::classes;
+pub use collections::{sort_by_keys, with_item};
 pub use compare::order;
 pub(crate) use convert::number;
 pub use format::format;

@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 
-use super::{Answer, sequences};
+use super::{Answer, collections, sequences};
 use crate::value::{Doubt, Value};
 
 /// Two numbers of an operation after Python's coercion.
@@ -219,8 +219,11 @@ pub fn and<'a>(_: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
     bits(a, b, |a, b| a & b, |a, b| a & b)
 }
 
-/// `a | b`; of two bools a bool.
-pub fn or<'a>(_: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
+/// `a | b`; of two bools a bool, of two dicts one with the entries of both.
+pub fn or<'a>(bump: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
+    if let (Value::Dict(a), Value::Dict(b)) = (a, b) {
+        return collections::united(bump, a, b);
+    }
     bits(a, b, |a, b| a | b, |a, b| a | b)
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::methods;
-use super::{Function, collections, compare, convert, format, json_read, json_write, math, numbers, sequences, show, sums};
+use super::{Function, bytes, classes, collections, compare, convert, format, json_read, json_write, math, numbers, sequences, show, sums};
 use crate::value::{Doubt, Value};
 
 /// A function of values in place of one of a slice of them.
@@ -23,7 +23,8 @@ macro_rules! of {
 }
 pub(super) use of;
 
-/// An operator of the module `operator`; `slice` takes four values, missing ones `None`.
+/// An operator of the module `operator`; `slice` takes four values, missing ones `None`, and `isinstance` what [`classes::classes`]
+/// gives.
 pub fn operator(name: &str) -> Option<Function> {
     match name {
         "add" => of!(2, numbers::add),
@@ -43,6 +44,10 @@ pub fn operator(name: &str) -> Option<Function> {
         "invert" => of!(1, numbers::invert),
         "index" => of!(2, sequences::index),
         "slice" => of!(4, sequences::slice),
+        "iadd" => of!(2, classes::add_to),
+        "imul" => of!(2, classes::repeat),
+        "ior_" => of!(2, classes::unite),
+        "isinstance" => of!(2, classes::is_instance),
         _ => comparison(name),
     }
 }
@@ -105,6 +110,7 @@ fn over_items(name: &str, arguments: usize) -> Option<Function> {
         ("zip", _) => Some(collections::zipped),
         ("range", 1..=3) => Some(collections::range),
         ("tuple", 0..=1) => Some(collections::tuple),
+        ("bytes", 1) => of!(1, bytes::of),
         ("list", 0..=1) => Some(collections::list),
         ("dict", 0..=1) => Some(collections::dict),
         _ => None,
@@ -132,7 +138,11 @@ pub fn library(name: &str, arguments: usize) -> Option<Function> {
 
 /// The names of all functions and methods, for tests.
 #[cfg(test)]
-pub const NAMES: [&str; 87] = [
+pub const NAMES: [&str; 91] = [
+    "bytes",
+    "math.comb",
+    "math.perm",
+    "math.modf",
     "json.loads",
     "json.dumps",
     "math.prod",

@@ -29,7 +29,7 @@ pub(crate) fn evaluate<'a>(
     for &local in &function.assigned {
         locals[local as usize] = Some(inputs[local as usize]);
     }
-    let mut evaluator = Evaluator { program, constants, inputs, arena, locals, count };
+    let mut evaluator = Evaluator { program, constants, inputs, arena, locals, count, depth: 0 };
     let vector = evaluator.body(&function.body, function.generator);
     (vector, evaluator.count)
 }
@@ -58,6 +58,8 @@ pub(super) struct Evaluator<'a> {
     pub(super) locals: Vec<Option<Vector<'a>>>,
     /// How many records are not in doubt so far.
     pub(super) count: usize,
+    /// In how many branches the statements are that are evaluated.
+    pub(super) depth: usize,
 }
 
 impl<'a> Evaluator<'a> {

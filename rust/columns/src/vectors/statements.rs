@@ -41,12 +41,15 @@ impl<'a> Evaluator<'a> {
         if self.count < whole {
             return Flow::Unknown;
         }
+        self.depth += 1;
         let first = self.block(then);
         let after = std::mem::replace(&mut self.locals, before);
         let mut second = self.block(other);
+        self.depth -= 1;
         if let (Flow::Return(_), Flow::Next) = (&first, &second) {
             second = match self.block(rest) {
-                Flow::Next => Flow::Return(Vector::Same(Value::None)),
+                Flow::Next if self.depth == 0 => Flow::Return(Vector::Same(Value::None)),
+                Flow::Next => Flow::Unknown, // the end of a branch, behind which the function goes on
                 flow => flow,
             };
         }
@@ -89,7 +92,8 @@ impl<'a> Evaluator<'a> {
         let picked = |vector: &Vector<'a>| vector.pick(exploded.records, self.arena);
         let inputs = self.arena.alloc_slice_fill_iter(self.inputs.iter().map(picked));
         let locals = self.locals.iter().map(|local| local.as_ref().map(picked)).collect();
-        let mut inside = Evaluator { program: self.program, constants: self.constants, inputs, arena: self.arena, locals, count: total };
+        let mut inside =
+            Evaluator { program: self.program, constants: self.constants, inputs, arena: self.arena, locals, count: total, depth: 0 };
         inside.assign(target, *items);
         let values = inside.eval(expr);
         if inside.count < total {
