@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from penstock.common import Configuration, Types
-from penstock.datastream import DataStream, StreamExecutionEnvironment
+from penstock.common import Configuration, Duration, Time, Types, WatermarkStrategy
+from penstock.datastream import (
+    CoFlatMapFunction,
+    DataStream,
+    KeyedCoProcessFunction,
+    StreamExecutionEnvironment,
+    ValueStateDescriptor,
+)
+from penstock.datastream.window import SlidingEventTimeWindows, TumblingEventTimeWindows
 from penstock.errors import JobExecutionError
 from penstock.runtime import native
 
@@ -84,7 +91,116 @@ def objects_behind(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
     return numbers(env).map(lambda n: n + 0).map(remember).map(lambda n: n + 1)
 
 
+LONG = Types.LONG()
+THREE = Types.TUPLE([LONG, LONG, LONG])
+
+
+def in_time(stream: DataStream, field: int) -> DataStream:
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(500))
+    return stream.assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(lambda record, _: record[field]))
+
+
+def two_kinds(env: StreamExecutionEnvironment, folder: Path) -> tuple[DataStream, DataStream]:
+    """Numbers from one source: those that end in 0, and the others, some of them beyond 64 bits."""
+    source = numbers(env).map(lambda n: n if n > 0 else 5, LONG)
+    tens = source.filter(lambda n: n % 10 == 0).map(lambda n: (n % 30, n, n % 5_000), THREE)
+    others = source.filter(lambda n: n % 10 != 0).map(lambda n: (n * 3 % 30, n, n % 5_000), THREE)
+    return tens, others
+
+
+class Latest(KeyedCoProcessFunction):
+    """Records of the second input with the last one of the first, and how many there were when a timer fires."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.last = runtime_context.get_state(ValueStateDescriptor("last", THREE))
+        self.count = runtime_context.get_state(ValueStateDescriptor("count", LONG))
+
+    def process_element1(self, value: Any, ctx: Any) -> None:
+        self.last.update(value)
+        ctx.timer_service().register_event_time_timer(value[2] + 100)
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:
+        self.count.update((self.count.value() or 0) + 1)
+        if self.last.value() is not None:
+            yield value[1], ctx.timestamp(), ctx.get_current_key()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+        yield self.count.value() or 0, timestamp, ctx.timer_service().current_watermark()
+
+
+def connected(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    tens, others = (in_time(stream, 2).key_by(lambda record: record[0] % 2, LONG) for stream in two_kinds(env, folder))
+    return tens.connect(others).process(Latest(), THREE)
+
+
+def keyed_by_pairs(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    pairs = Types.TUPLE([LONG, LONG])
+    tens, others = (in_time(s, 2).key_by(lambda r: (r[0] % 2, r[2] % 5), pairs) for s in two_kinds(env, folder))
+    return tens.connect(others).process(Latest(), Types.PICKLED_BYTE_ARRAY())
+
+
+def grouped(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    tens, others = (in_time(stream, 2) for stream in two_kinds(env, folder))
+    joined = tens.co_group(others).where(lambda r: r[0] % 3, LONG).equal_to(lambda r: r[0] % 3, LONG)
+    windows = joined.window(TumblingEventTimeWindows.of(Time.milliseconds(700)))
+    return windows.apply(lambda one, two: [(len(one), len(two), one[:1], two[-1:])])
+
+
+def joined(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    """Of different types, one of them with None."""
+    tens, others = two_kinds(env, folder)
+    maybe = others.map(lambda r: (r[2], None if r[0] == 3 else str(r[0])), Types.PICKLED_BYTE_ARRAY())
+    both = in_time(tens, 2).join(in_time(maybe, 0)).where(lambda r: r[2] % 7).equal_to(lambda r: r[0] % 7)
+    windows = both.window(SlidingEventTimeWindows.of(Time.milliseconds(40), Time.milliseconds(20)))
+    return windows.apply(lambda one, two: (one, two))
+
+
+def joined_lists(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    """Native windows do not keep what can change."""
+    tens, others = two_kinds(env, folder)
+    lists = others.map(lambda r: [r[2], r[0]], Types.LIST(LONG))
+    both = in_time(tens, 2).join(in_time(lists, 0)).where(lambda r: r[0] % 2, LONG).equal_to(lambda r: r[1] % 2, LONG)
+    return both.window(TumblingEventTimeWindows.of(Time.milliseconds(9))).apply(lambda one, two: (one, two))
+
+
+def one_branch_in_python(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    """A branch of columns, and one with a function that keeps something."""
+    tens, others = two_kinds(env, folder)
+    seen: list[int] = []
+
+    def remember(record: Any) -> tuple[int, int]:
+        seen.append(record[1])
+        return record[0], len(seen)
+
+    pairs = others.map(remember, Types.TUPLE([LONG, LONG])).key_by(lambda pair: pair[0], LONG)
+    return tens.key_by(lambda record: record[0], LONG).connect(pairs).flat_map(Both(), Types.PICKLED_BYTE_ARRAY())
+
+
+class Both(CoFlatMapFunction):
+    def flat_map1(self, value: Any) -> Iterator[Any]:
+        yield "ten", value
+
+    def flat_map2(self, value: Any) -> Iterator[Any]:
+        yield "other", value
+
+
+def both_branches_fail(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    """The second branch fails for an earlier record than the first one."""
+    source = env.from_collection(list(range(2_000)), LONG).map(lambda n: n, LONG)
+    late = source.map(lambda n: (n % 7, 1 // (n - 1_500)), Types.TUPLE([LONG, LONG]))
+    early = source.map(lambda n: (n % 7, 1 // (1_480 - n)), Types.TUPLE([LONG, LONG]))
+    one, two = (stream.key_by(lambda pair: pair[0], LONG) for stream in (late, early))
+    return one.connect(two).flat_map(Both(), Types.PICKLED_BYTE_ARRAY())
+
+
 PROGRAMS: list[Program] = [
+    connected,
+    keyed_by_pairs,
+    grouped,
+    joined,
+    joined_lists,
+    one_branch_in_python,
+    both_branches_fail,
     word_count,
     reduced,
     in_doubt,

@@ -5,6 +5,7 @@ Which operators have a native form is known here; a chain is cut into native seg
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -22,8 +23,16 @@ from penstock.runtime.operators.reduce import GroupedReduce
 from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.operators.window import WindowOperator
-from penstock.runtime.usercode.functions import simple_name
-from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, ProcessWindow, ReduceWindow, WindowFunction
+from penstock.runtime.usercode.functions import bind, simple_name
+from penstock.runtime.windows.functions import (
+    AggregateWindow,
+    ApplyWindow,
+    ProcessWindow,
+    ReduceWindow,
+    Tagged,
+    TaggedKey,
+    WindowFunction,
+)
 
 S = TypeVar("S", bound=StreamOperator)
 F = TypeVar("F", bound="WindowFunction | None")
@@ -51,8 +60,19 @@ class Compilation:
         """A user function as a program, or why it stays in Python (:func:`compile_function`)."""
         known = self._known.get((id(function), kind))
         if known is None:  # with the function, which keeps its id
-            known = self._known[id(function), kind] = function, _known(compile_function(function, kind, self.trees))
+            known = self._known[id(function), kind] = function, self._compiled(function, kind)
         return known[1]
+
+    def _compiled(self, function: Any, kind: str) -> Compiled | Refusal:
+        if type(function) is Tagged:
+            function = _tagging(function.side)
+        elif type(function) is TaggedKey:
+            for selector in (function.first, function.second):
+                result = self.function(selector, kind)
+                if isinstance(result, Refusal):
+                    return result
+            function = _choosing(bind(function.first, "get_key"), bind(function.second, "get_key"))
+        return _known(compile_function(function, kind, self.trees))
 
     def operator(self, operator: S) -> S:
         """An operator with its functions compiled."""
@@ -130,11 +150,25 @@ class Compilation:
 
     def _verdict(self, function: Any, kind: str, method: str = "") -> Verdict:
         result, name = self.function(function, kind), simple_name(function) + method
+        if type(function) is Tagged and isinstance(result, Compiled):
+            return Verdict("native")
         return Verdict("Python", name, result) if isinstance(result, Refusal) else Verdict("compiled", name)
 
     def _program(self, function: Any, kind: str) -> str | None:
         result = self.function(function, kind)
         return result.program if isinstance(result, Compiled) else None
+
+
+def _tagging(side: int) -> Callable[[Any], Any]:
+    """``Tagged`` as a function that can be compiled."""
+    if side == 1:
+        return lambda record: (1, record, None)
+    return lambda record: (2, None, record)
+
+
+def _choosing(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """``TaggedKey`` as a function that can be compiled if the key selectors can."""
+    return lambda record: first(record[1]) if record[0] == 1 else second(record[2])
 
 
 def _known(result: Compiled | Refusal) -> Compiled | Refusal:

@@ -35,7 +35,7 @@ from penstock.runtime.buffers.stamps import timestamps
 from penstock.runtime.chain.fusion import Fusion, KeyedFeed, TimedFeed, TimedKeyedFeed
 from penstock.runtime.chain.operator import Batch, LiveOperator, Take
 from penstock.runtime.chain.outputs import Collector
-from penstock.runtime.chain.segments import Segment
+from penstock.runtime.chain.segments import Fork, Segment
 from penstock.runtime.exchange.gate import Channel
 from penstock.runtime.usercode.interpreter import next_stride
 
@@ -236,7 +236,7 @@ class Entry:
     def __init__(
         self,
         way: Listed | Fused | Whole,
-        segment: Segment | None,
+        segment: Segment | Fork | None,
         valve: Valve,
         latency: Callable[[LatencyMarker], None],
         backlog: Callable[[], bool],
@@ -279,7 +279,7 @@ class Entry:
             self._stride = next_stride(self._stride, self._backlog())
             yield
 
-    def _columns(self, channel: Channel, data: bytes, segment: Segment) -> Iterator[None]:
+    def _columns(self, channel: Channel, data: bytes, segment: Segment | Fork) -> Iterator[None]:
         """Take a buffer of columns without making objects of it."""
         assert self._functions is not None
         batch, _, extras = self._functions.Batch.of_buffer(data)
@@ -293,7 +293,7 @@ class Entry:
                 segment.take(batch, start, stop)
                 self.records += stop - start
                 start = stop
-                self._stride = next_stride(self._stride, self._backlog())
+                self._stride = next_stride(self._stride, self._backlog(), closed=segment.closed)
                 yield
 
         return self._between(channel, signals, len(batch), feed)

@@ -79,13 +79,17 @@ class Fusion:
             return called
         return entry
 
-    def into(self, position: int, number: int = 0) -> _Text:
+    def into(self, position: int, number: int = 0) -> Text:
         """For what takes records into an operator."""
-        return _Text(self, [Target(None, None, position, number)], None)
+        return Text(self, [Target(None, None, position, number)], None)
 
-    def behind(self, position: int, tag: str | None = None) -> _Text:
+    def behind(self, position: int, tag: str | None = None) -> Text:
         """For what takes records that an operator emits."""
-        return _Text(self, [target for target in self.targets[position] if target.tag == tag], position)
+        return Text(self, [target for target in self.targets[position] if target.tag == tag], position)
+
+    def of(self, targets: list[Target]) -> Text:
+        """For what takes records for some of the targets of an operator, which nobody else has."""
+        return Text(self, [target._replace(tag=None, copy=None) for target in targets], None)
 
     def results_feed(self, position: int) -> Feed:
         """Takes records of one timestamp that an operator emits, in lists that often hold nothing that can change:
@@ -95,7 +99,7 @@ class Fusion:
         if not any(self._looks(target) for target in text.targets):
             return feed
         targets = [t if t.crosses else t._replace(copy=None) for t in text.targets]
-        as_they_are = _Text(self, targets, position, immutable=True).feed()
+        as_they_are = Text(self, targets, position, immutable=True).feed()
         return lambda results, timestamp: (as_they_are if are_immutable(results) else feed)(results, timestamp)
 
     def _looks(self, target: Target) -> bool:
@@ -106,7 +110,7 @@ class Fusion:
         return target.copy is not None or (isinstance(entry, Leaf) and not entry.immutable)
 
 
-class _Text:
+class Text:
     """The text of one function, and the objects in it. ``emitter`` is the operator that emits the records given to
     the function, None for those that come into the chain; ``immutable`` says that these records are known to be."""
 

@@ -32,6 +32,7 @@ from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
 from penstock.runtime.chain.outputs import Collector, CountingOutput, Feed
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import BatchTime
 from penstock.runtime.usercode.functions import lifecycle
 
@@ -154,6 +155,7 @@ class LiveOperator:
     """An operator in one subtask. The user function is opened and closed here."""
 
     counts_output: ClassVar[bool] = True  # False leaves numRecordsOut at 0, as some of Flink's operators do
+    toggling: bool = False  # whether it may declare the task idle
     late_dropped = 0
     emitted: int | None = None  # to the main output; None for as many as have come in
 
@@ -310,7 +312,9 @@ class LiveOperator:
         """``fragment`` with what :meth:`keyed_input` does before, as statements."""
         state = self.context.keyed_state(keyed)
         bindings = {"state": state, "enter": state.enter, "key": keyed.selector()}
-        return fragment.after(_KEY_LINES, bindings, lambda _, error: keyed.failure(error), _KNOWN_LINES)
+        lines = _key_lines("{r}", state)
+        explain: Explain = lambda _, error: keyed.failure(error)  # noqa: E731
+        return fragment.after(("{r} = {key}({v})", *lines), bindings, explain, _key_lines("{k}", state))
 
     def keyed_input(self, process: Collector, keyed: KeyPartition) -> Collector:
         enter, key_of, fail = self.context.keyed_state(keyed).enter, keyed.selector(), self.context.fail
@@ -325,11 +329,11 @@ class LiveOperator:
         return process_keyed
 
 
-_KEY_LINES = (
-    "{r} = {key}({v})",
-    "if type({r}) is str:",  # what enter() does for the usual key, without the call
-    " {state}.current_key = {state}.slot = {r}",
-    "else:",
-    " {enter}({r})",
-)
-_KNOWN_LINES = ("if type({k}) is str:", " {state}.current_key = {state}.slot = {k}", "else:", " {enter}({k})")
+def _key_lines(key: str, state: KeyedState) -> tuple[str, ...]:
+    """Makes a key current: ``enter``, without the call for the keys that are their own canonical forms."""
+    usual = f"type({key}) is str"
+    if state.has_own_forms:
+        usual = f"{key} is not None" if state.key_hash.identity else f"type({key}) is str or type({key}) is int"
+    elif state.key_hash.canonical is tuple:  # of fields that are their own forms
+        usual = f"type({key}) is tuple"
+    return f"if {usual}:", f" {{state}}.current_key = {{state}}.slot = {key}", "else:", f" {{enter}}({key})"

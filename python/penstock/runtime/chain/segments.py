@@ -5,17 +5,20 @@ operators from there that are a stage of a native pipeline: compiled functions, 
 The head may be a :class:`~.operator.KeyedStage`. The segment ends at a writer or an operator that take columns, or at
 the first operator that wants objects; they are made per batch.
 
+Where several read the same records, a :class:`Fork` has a branch for each of them.
+
 Where native code cannot vouch for a record, it goes through the generated functions of the chain (:mod:`.fusion`), in
 its place; all before it has been handed on. So order, counts and exceptions are those of Python."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby, repeat
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from penstock.runtime.chain.fusion import Fusion
+from penstock.runtime.chain.fusion import Fusion, Text
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput, Output, Target
 from penstock.runtime.exchange.writer import RecordWriter
@@ -35,8 +38,13 @@ each operator; the index behind the last record that is done; and whether the ne
 class Columnar(NamedTuple):
     """A way for columns that leads into a segment after some other work, with the segment."""
 
-    segment: Segment
+    segment: Segment | Fork
     take: Callable[[Any, int, int], None]
+
+    @property
+    def closed(self) -> bool:
+        """As that of the segment."""
+        return self.segment.closed
 
     def columns_of(self, values: Sequence[Any], times: Sequence[int | None] | None) -> Any:
         """As :meth:`Segment.columns_of`."""
@@ -51,7 +59,8 @@ class Segment:
     """Takes batches; ``run`` is that of a native pipeline or a keyed stage, ``collect`` takes records in doubt, and
     ``hand_over`` the results. ``operators`` are those that it stands for, in order. Without ``run`` the batches are
     handed over as they are. ``flush`` is to be called before objects go into a keyed stage's operator; ``leave`` says
-    how many of the next records, at the most so many, are better taken as objects."""
+    how many of the next records, at the most so many, are better taken as objects. It is ``closed`` if no code of the
+    user runs behind it in this chain."""
 
     def __init__(
         self,
@@ -62,10 +71,11 @@ class Segment:
         collect: Collector,
         flush: Callable[[], None] | None = None,
         leave: Callable[[int], int] | None = None,
+        closed: bool = False,
     ) -> None:
         self._functions, self._run, self._hand_over, self._collect = functions, run, hand_over, collect
         self._counted = [(index, op) for index, op in enumerate(operators) if op.emitted is not None]
-        self.flush, self._leave = flush, leave
+        self.flush, self._leave, self.closed = flush, leave, closed
         self._done = self._doubts = 0
 
     @property
@@ -75,12 +85,12 @@ class Segment:
 
     def columns_of(self, values: Sequence[Any], times: Sequence[int | None] | None) -> Any:
         """Some records as a batch; None where they cannot be one, or it would save nothing."""
-        if self.gives_up:
-            return None
-        if isinstance(values, ColumnarRecords):
-            batch = values.columns(self._functions)
-            return batch if batch is None or times is None else batch.with_times(list(times))
-        return self._functions.Batch.of(list(values), times) if self._run is not None else None
+        return None if self.gives_up else _columns_of(self._functions, values, times, self.works)
+
+    @property
+    def works(self) -> bool:
+        """Whether it has stages."""
+        return self._run is not None
 
     def take_all(self, batch: Any) -> None:
         """Take a batch."""
@@ -94,7 +104,7 @@ class Segment:
         self._done += end - start
         while start < end:
             if self._leave is not None and (left := self._leave(end - start)):
-                self._take_objects(batch, start, start + left)
+                _collect_all(self._collect, batch, start, start + left)
                 start += left
                 continue
             results, counts, start, in_doubt = self._run(batch, start, end)
@@ -106,16 +116,80 @@ class Segment:
                 self._doubts += 1
                 if self.flush is not None:
                     self.flush()
-                self._take_objects(batch, start, start + 1)
+                _collect_all(self._collect, batch, start, start + 1)
                 start += 1
 
-    def _take_objects(self, batch: Any, start: int, end: int) -> None:
-        collect, some = self._collect, batch.slice(start, end)
-        for value, time in zip(some.objects(), some.times or repeat(None), strict=False):
-            collect(value, time)
+
+class ColumnsEmitter(NamedTuple):
+    """Emits the records of a batch from one position to another."""
+
+    way: Columnar | Segment | Fork
+    batch: Any
+
+    def __call__(self, start: int, end: int) -> None:
+        self.way.take(self.batch, start, end)
 
 
-def segment_into(fusion: Fusion, number: int) -> Segment | None:
+class Fork:
+    """The same batches into several branches, one after the other: all but the last are closed segments, so that nobody
+    can tell it from record by record. The last one is too, or it takes objects; no other code of the user runs in the
+    branches. ``collect`` takes a record into all of them, in the order of Python."""
+
+    flush = None
+
+    def __init__(
+        self, functions: ModuleType, branches: Sequence[Segment], last: HandOver | None, collect: Collector
+    ) -> None:
+        self._functions, self._branches, self._last, self._collect = functions, branches, last, collect
+        self.closed = last is None
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether so many records were in doubt in a branch that objects are cheaper."""
+        return any(branch.gives_up for branch in self._branches)
+
+    def columns_of(self, values: Sequence[Any], times: Sequence[int | None] | None) -> Any:
+        """As :meth:`Segment.columns_of`."""
+        works = any(branch.works for branch in self._branches)
+        return None if self.gives_up else _columns_of(self._functions, values, times, works)
+
+    def take_all(self, batch: Any) -> None:
+        """Take a batch."""
+        self.take(batch, 0, len(batch))
+
+    def take(self, batch: Any, start: int, end: int) -> None:
+        """Take some records of a batch. If functions of several branches fail, the failure is that of the first record
+        that one of them fails for: the compiled ones, which have no effects, are called again to find it."""
+        failure: Exception | None = None
+        for branch in self._branches:
+            try:
+                branch.take(batch, start, end)
+            except Exception as error:
+                failure = error
+                break
+        if failure is not None:
+            _collect_all(self._collect, batch, start, end)
+            raise failure
+        if self._last is not None:
+            self._last(batch.slice(start, end))
+
+
+def _columns_of(functions: ModuleType, values: Sequence[Any], times: Sequence[int | None] | None, works: bool) -> Any:
+    """Some records as a batch; None where they cannot be one, or have no columns so far and nothing works on them."""
+    if isinstance(values, ColumnarRecords):
+        batch = values.columns(functions)
+        return batch if batch is None or times is None else batch.with_times(list(times))
+    return functions.Batch.of(list(values), times) if works else None
+
+
+def _collect_all(collect: Collector, batch: Any, start: int, end: int) -> None:
+    """Hand over the objects of some records of a batch."""
+    some = batch.slice(start, end)
+    for value, time in zip(some.objects(), some.times or repeat(None), strict=False):
+        collect(value, time)
+
+
+def segment_into(fusion: Fusion, number: int) -> Segment | Fork | None:
     """The segment for an input of the head; None where objects are wanted from the start."""
     functions, collector = fusion.functions, fusion.into(0, number).collector
     if functions is None or not fusion.native:
@@ -125,15 +199,36 @@ def segment_into(fusion: Fusion, number: int) -> Segment | None:
     if stage is None:
         return _segment(fusion, functions, [Target(None, None, 0, number)], collector)
     rest = segment_behind(fusion, 0)
-    hand_over = _objects(fusion, 0) if rest is None else rest.take_all
+    hand_over = _objects(partial(fusion.behind, 0)) if rest is None else rest.take_all
     return Segment(functions, stage.run, [head], hand_over, collector(), stage.flush, getattr(stage, "leave", None))
 
 
-def segment_behind(fusion: Fusion, position: int) -> Segment | None:
+def segment_behind(fusion: Fusion, position: int) -> Segment | Fork | None:
     """The same for the records that an operator emits."""
     if fusion.functions is None or not fusion.native:
         return None
-    return _segment(fusion, fusion.functions, fusion.targets[position], fusion.behind(position).collector)
+    targets = [target for target in fusion.targets[position] if target.tag is None]
+    if len(targets) > 1:
+        return _fork(fusion, fusion.functions, targets, fusion.behind(position).collector)
+    return _segment(fusion, fusion.functions, targets, fusion.behind(position).collector)
+
+
+def _fork(
+    fusion: Fusion, functions: ModuleType, targets: list[Target], collector: Callable[[], Collector]
+) -> Fork | None:
+    """The branches for several targets; None where the order among them could be seen, or columns save nothing."""
+    if any(target.crosses for target in targets) or any(operator.toggling for operator in fusion.operators.values()):
+        return None
+    branches, others = list[Segment](), list[HandOver]()
+    for target in targets:
+        branch = _segment(fusion, functions, [target._replace(copy=None)], fusion.of([target]).collector)
+        if branch is not None and branch.closed:
+            branches.append(branch)
+        else:
+            others.append(_objects(partial(fusion.of, [target])) if branch is None else branch.take_all)
+    if not branches or len(others) > 1:
+        return None
+    return Fork(functions, branches, others[0] if others else None, collector())
 
 
 def _segment(
@@ -148,13 +243,17 @@ def _segment(
         operators.append(operator)
         stages.append(stage)
         last, targets = target.position, fusion.targets[target.position]
-    hand_over = _columns(fusion, target)
+    hand_over, closed = _columns(fusion, target)
+    if hand_over is None and stages:
+        behind = segment_behind(fusion, last) if target is None else None
+        if isinstance(behind, Fork):
+            hand_over, closed = behind.take_all, behind.closed
+        else:
+            hand_over = _objects(partial(fusion.behind, last))
     if hand_over is None:
-        if not stages:
-            return None
-        hand_over = _objects(fusion, last)
+        return None
     run = functions.Pipeline(stages).run if stages else None
-    return Segment(functions, run, operators, hand_over, collector())
+    return Segment(functions, run, operators, hand_over, collector(), closed=closed)
 
 
 def _only(targets: list[Target]) -> Target | None:
@@ -163,20 +262,21 @@ def _only(targets: list[Target]) -> Target | None:
     return main[0] if len(main) == 1 and not main[0].crosses else None
 
 
-def _columns(fusion: Fusion, target: Target | None) -> HandOver | None:
-    """Hands batches to a target; None where it wants objects."""
+def _columns(fusion: Fusion, target: Target | None) -> tuple[HandOver | None, bool]:
+    """Hands batches to a target, None where it wants objects; and whether no code of the user runs behind."""
     if target is None:
-        return None
+        return None, False
     writer = target.writer
     if writer is not None:
-        return writer.write_columns if isinstance(writer, RecordWriter) and writer.takes_columns else None
+        takes = isinstance(writer, RecordWriter) and writer.takes_columns
+        return (writer.write_columns, True) if takes else (None, False)  # type: ignore[union-attr]
     columnar = None if target.number else fusion.operators[target.position].columns(0)
-    return None if columnar is None else columnar.take_all
+    return (None, False) if columnar is None else (columnar.take_all, columnar.segment.closed)
 
 
-def _objects(fusion: Fusion, position: int) -> HandOver:
-    """Hands the objects of a batch to what is behind an operator."""
-    feed, timed_feed = fusion.behind(position).feed(), fusion.behind(position).timed_feed()
+def _objects(text: Callable[[], Text]) -> HandOver:
+    """Hands the objects of a batch to generated functions; each has a text of its own."""
+    feed, timed_feed = text().feed(), text().timed_feed()
 
     def hand_over(batch: Any) -> None:
         values, times = batch.objects(), batch.times

@@ -114,14 +114,16 @@ class Lines(ColumnarRecords[str]):
 
     def __init__(self, block: bytes, charset: str) -> None:
         self._block, self._charset = block, charset
-        self._count = block.count(b"\n") + (not block.endswith(b"\n"))
+        self._count: int | None = None
 
     def __len__(self) -> int:
-        return self._count
+        return len(self.objects) if self._count is None else self._count
 
     @cached_property
     def objects(self) -> list[str]:
         return text_lines(self._block.decode(self._charset, errors="replace"))
 
     def columns(self, functions: ModuleType) -> Any:
-        return functions.Batch.of_lines(self._block) if codecs.lookup(self._charset).name == "utf-8" else None
+        batch = functions.Batch.of_lines(self._block) if codecs.lookup(self._charset).name == "utf-8" else None
+        self._count = None if batch is None else len(batch)
+        return batch

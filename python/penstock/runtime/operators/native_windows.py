@@ -35,6 +35,7 @@ from penstock.runtime.windows.assigners import (
 from penstock.runtime.windows.functions import (
     AggregateWindow,
     ApplyWindow,
+    CoGroupWindow,
     ProcessWindow,
     ReduceWindow,
     WindowFunction,
@@ -107,7 +108,7 @@ def why_python(
         return f"native code fires at the end of a window only, and {simple_name(trigger)} is another trigger"
     if evictor is not None:
         return f"native code has no evictors, and there is {simple_name(evictor)}"
-    if not isinstance(function, (ReduceWindow, AggregateWindow, ApplyWindow, ProcessWindow)):
+    if not isinstance(function, (ReduceWindow, AggregateWindow, ApplyWindow, ProcessWindow, CoGroupWindow)):
         return "native code reduces, aggregates or shows all elements, and this function does something else"
     if isinstance(function, ReduceWindow) and isinstance(function.reducer, _FOLDS) and _fold(function.reducer) is None:
         return "native code adds up and compares fields by their positions only"
@@ -143,7 +144,7 @@ def _spans(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None:
 
 def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int, list[Any]] | None:
     """The kind of contents, the position of their field, and their programs."""
-    if isinstance(function, (ApplyWindow, ProcessWindow)):
+    if isinstance(function, (ApplyWindow, ProcessWindow, CoGroupWindow)):
         return "elements", 0, []
     if isinstance(function, AggregateWindow):
         texts = function.programs

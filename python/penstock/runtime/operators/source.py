@@ -16,7 +16,7 @@ from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
-from penstock.runtime.chain.segments import Columnar
+from penstock.runtime.chain.segments import Columnar, ColumnsEmitter
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.io.file_format import FileFormat
 from penstock.runtime.io.file_source import read_text
@@ -167,7 +167,7 @@ def _timed(batch: Batch, output: CountingOutput, columnar: Columnar | None) -> C
     values, timestamps = batch.values, batch.timestamps
     columns = None if columnar is None else columnar.columns_of(values, timestamps)
     if columnar is not None and columns is not None:
-        return partial(columnar.take, columns)
+        return ColumnsEmitter(columnar, columns)
     if timestamps is None:
         feed = output.feed
         return lambda start, end: feed(values[start:end], None)  # type: ignore[arg-type]

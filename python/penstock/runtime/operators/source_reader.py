@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from penstock.runtime.chain.segments import ColumnsEmitter
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.io.sources import Batch, BatchSource
 from penstock.runtime.io.splits import Records, Source, Split, SplitSource
@@ -45,6 +46,7 @@ class Reader:
         self.positions: dict[str, Any] = {}  # from where to go on, of the splits read in the last step
         self.ended: list[str] = []  # the splits that ended in it
         self.exhausted = False  # whether nothing is left of what has been assigned
+        self._stride = 1  # of columns, after the last batch
 
     def step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
         """Read; yields now and then, so that rows can leave the task."""
@@ -57,16 +59,20 @@ class Reader:
     def close(self) -> None: ...
 
     def _emit(self, batch: Any, values: Sequence[Any], split: str, backlog: Backlog) -> Iterator[None]:
-        emit, position, stride = self._operator.emitter(batch, split), 0, 1
+        emit, position = self._operator.emitter(batch, split), 0
+        closed = isinstance(emit, ColumnsEmitter) and emit.way.closed
+        stride = self._stride if closed else 1
         while position < len(values):
             end = min(position + stride, len(values))
             emit(position, end)
             self._operator.emitted += end - position
             position = end
             waiting = backlog()
-            stride = next_stride(stride, waiting)
+            stride = next_stride(stride, waiting, closed=closed)
             if waiting:
                 yield
+        if closed:
+            self._stride = stride
 
 
 class SplitReader(Reader):

@@ -144,6 +144,7 @@ class _TimestampsAndWatermarks(LiveOperator):
     ) -> None:
         super().__init__(context, output)
         self._program = program
+        self.toggling = strategy.kind == "generator" or strategy.idle_ms is not None
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
         self._new_generator = NoWatermarks if context.job.settings.batch else strategy.generator
         self._strategy = strategy

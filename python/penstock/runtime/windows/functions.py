@@ -198,7 +198,8 @@ def _unmergeable(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class CoGroupWindow(WindowFunction):
-    """Shows the two groups of a window of a join. Its elements are (1, left) and (2, right)."""
+    """Shows the two groups of a window of a join. Its elements are (1, left, None) and (2, None, right); in state of
+    earlier versions (1, left) and (2, right)."""
 
     function: Any  # an object with the method, or a callable of that form
     method: str  # "co_group" or "join"
@@ -209,8 +210,9 @@ class CoGroupWindow(WindowFunction):
 
         def see(key: Any, window: Any, elements: list[Any], context: Any) -> Any:
             groups: tuple[list[Any], list[Any]] = [], []
-            for side, element in elements:
-                groups[side - 1].append(element)
+            for element in elements:
+                side = element[0]
+                groups[side - 1].append(element[side if len(element) == 3 else 1])
             if self.method == "co_group":
                 return call(*groups)
             results = (call(*pair) for pair in product(*groups))
@@ -221,12 +223,13 @@ class CoGroupWindow(WindowFunction):
 
 @dataclass(frozen=True)
 class Tagged:
-    """Marks which side of a join a record comes from: 1 or 2."""
+    """Marks which side of a join a record comes from: 1 or 2. Records of both sides have one type, so that they can be
+    in the same columns."""
 
     side: int
 
-    def __call__(self, record: Any) -> tuple[int, Any]:
-        return self.side, record
+    def __call__(self, record: Any) -> tuple[int, Any, Any]:
+        return (1, record, None) if self.side == 1 else (2, None, record)
 
 
 @dataclass(frozen=True)
@@ -248,6 +251,6 @@ class TaggedKey:
             if call is not None:
                 call(*arguments)
 
-    def __call__(self, record: tuple[int, Any]) -> Any:
-        side, value = record
-        return bind(self.first if side == 1 else self.second, "get_key")(value)
+    def __call__(self, record: tuple[int, Any, Any]) -> Any:
+        side, left, right = record
+        return bind(self.first, "get_key")(left) if side == 1 else bind(self.second, "get_key")(right)

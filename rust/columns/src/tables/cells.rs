@@ -65,6 +65,19 @@ impl Cells {
         self.count == 0
     }
 
+    /// Makes room for so many more, and not for twice as many as there are.
+    pub fn reserve(&mut self, more: usize) {
+        match &mut self.data {
+            Data::None | Data::Lists(..) => {}
+            Data::Bools(values) => values.reserve_exact(more),
+            Data::Ints(values) => values.reserve_exact(more),
+            Data::Floats(values) => values.reserve_exact(more),
+            Data::Texts(values) => values.reserve_exact(more),
+            Data::Bytes(values) => values.reserve_exact(more),
+            Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter_mut().for_each(|field| field.reserve(more)),
+        }
+    }
+
     /// Adds a value behind the last; when it is refused nothing has changed. Recursive, to the depth of a column.
     pub fn push(&mut self, value: Value<'_>) -> Result<(), Refusal> {
         if matches!(self.data, Data::None) && !matches!(value, Value::None) {

@@ -22,13 +22,15 @@ pub struct Table {
     hasher: FixedState,
     changed: Vec<u32>,
     is_changed: Vec<bool>,
+    /// For how many keys there is room: a quarter more than there were.
+    room: usize,
 }
 
 impl Default for Table {
     fn default() -> Self {
         let (keys, values) = (Cells::default(), Cells::default());
         let hasher = hasher();
-        Self { keys, values, index: HashTable::new(), hasher, changed: Vec::new(), is_changed: Vec::new() }
+        Self { keys, values, index: HashTable::new(), hasher, changed: Vec::new(), is_changed: Vec::new(), room: 0 }
     }
 }
 
@@ -71,6 +73,13 @@ impl Table {
     pub fn insert(&mut self, hash: u64, key: Value<'_>, value: Value<'_>, changed: bool) -> Result<usize, Refusal> {
         let number = self.keys.len();
         let short = u32::try_from(number).map_err(|_| Refusal::Doubt)?;
+        if number >= self.room {
+            let more = (number / 4).max(64);
+            self.keys.reserve(more);
+            self.values.reserve(more);
+            self.is_changed.reserve_exact(more);
+            self.room = number + more;
+        }
         self.keys.push(key)?;
         if let Err(refusal) = self.values.push(value) {
             self.keys.swap_remove(number);
