@@ -10,6 +10,18 @@ from penstock.lint import LintConfiguration, lint
 from tests.lint.programs import planned
 
 RIGHT = {
+    "a function that only computes is compiled": (
+        "PS601",
+        "orders.filter(lambda order: order[1] > 1).map(lambda order: (order[0].upper(), *order[1:])).print()",
+    ),
+    "native code is off": (
+        "PS601",
+        """
+from penstock.common import Configuration
+env.configure(Configuration().set_string("penstock.native", "off"))
+orders.map(lambda order: print(order) or order).print()
+""",
+    ),
     "the monitor of files has no setter": (
         "PS006",
         "env.enable_checkpointing(1_000)\nenv.read_text_file('in').uid('lines').print()",

@@ -55,6 +55,7 @@ def write(folder: Path) -> None:
         "layered-100000": view(layered(100_000)),
         "live": live(small),
         "native": view(logged()),
+        "native-off": view(logged(off=True)),
         "diff": view(orders(edited=True), small),
     }.items():
         page.save(folder / f"{name}.html")

@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock.analysis.builder import model_of, model_of_record
 from penstock.analysis.model import ProgramModel
-from penstock.common import OutputTag, Types
+from penstock.common import Configuration, OutputTag, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.functions import KeyedProcessFunction, ProcessFunction
 from penstock.datastream.state import ValueStateDescriptor
@@ -51,12 +51,14 @@ def orders(*, edited: bool = False) -> ProgramModel:
     return replace(model_of(planned(lambda env: _orders(env, edited))), name="orders")
 
 
-def logged() -> Pipeline:
-    """A program with functions that native code runs, and one that it does not."""
-    return planned(_logged)
+def logged(*, off: bool = False) -> Pipeline:
+    """A program with functions that native code runs, and one that it does not; or with native code off."""
+    return planned(lambda env: _logged(env, off))
 
 
-def _logged(env: StreamExecutionEnvironment) -> None:
+def _logged(env: StreamExecutionEnvironment, off: bool) -> None:
+    if off:
+        env.configure(Configuration().set_string("penstock.native", "off"))
     read = env.from_collection([("a", 1, "eur")], type_info=ORDER)
     checked = read.filter(lambda order: logging.info("read %s", order) is None).name("Log")
     checked.key_by(lambda order: order[0], Types.STRING()).sum(1).name("Sums").print()

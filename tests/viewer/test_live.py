@@ -57,6 +57,7 @@ def test_a_job_has_a_page_while_it_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ends: list[dict[str, Any]] = []
+    pages: list[str] = []
     monkeypatch.setenv("TEST_SEEN", str(tmp_path / "seen"))
 
     @contextmanager
@@ -65,6 +66,7 @@ def test_a_job_has_a_page_while_it_runs(
             address = re.search(r"http://\S+/", capsys.readouterr().err)
             assert address is not None
             monkeypatch.setenv("TEST_FEED", f"{address[0]}feed")
+            pages.append(got(address[0]).decode())
             yield
             last = threading.Timer(0.2, lambda: ends.append(json.loads(got(f"{address[0]}feed"))))
             last.start()
@@ -80,6 +82,7 @@ def test_a_job_has_a_page_while_it_runs(
     assert {vertex["name"] for vertex in seen["vertices"]} == {"Source: Numbers", "Ask -> Sink: Print to Std. Out"}
     assert seen["status"] == "RUNNING"
     assert (ends[0]["status"], ends[0]["version"]) == ("FINISHED", 1)
+    assert "Process calls its function in Python" in pages[0]
 
 
 def program(folder: Path, job: Path) -> Path:

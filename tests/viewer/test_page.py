@@ -94,6 +94,14 @@ def test_a_page_of_a_program_says_what_native_code_runs() -> None:
     assert "functions" not in of_graph["operators"]["columns"]
 
 
+def test_a_page_of_two_programs_says_what_native_code_runs_of_the_newer_one() -> None:
+    shown = data_of(view(logged(off=True), logged()).html())["model"]
+    assert shown["native"] == "off"
+    names = values(shown["operators"]["columns"]["name"], shown["operators"]["rows"])
+    functions = values(shown["operators"]["columns"]["functions"], shown["operators"]["rows"])
+    assert [verdict["verdict"] for verdict in functions[names.index("Sums")]] == ["compiled", "native"]
+
+
 def test_no_text_of_a_program_leaves_its_place() -> None:
     page = view(hostile())
     text = page.html()

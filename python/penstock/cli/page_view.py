@@ -31,12 +31,13 @@ class PageView:
         if not isinstance(control.program, Pipeline):
             yield
             return
+        from penstock.analysis.native_code import as_dict
         from penstock.viewer.data import page_data
         from penstock.viewer.page import Page, as_model
         from penstock.viewer.server import FEED, PageServer
 
         model = as_model(control.program)
-        page = Page(model.name, page_data(model, feed=FEED)).html()
+        page = Page(model.name, page_data(model, feed=FEED, native=as_dict(control.program))).html()
         feed = _Feed(control)
         with PageServer(lambda: page, feed.numbers, self._port) as server:
             click.echo(f'penstock: the job "{model.name}" is at {server.url}', err=True)

@@ -86,17 +86,17 @@ def view(plan: Plan, other: Plan | None = None) -> Page:
     Raises:
         InvalidProgramError: it is not one of these, or a program without operators.
     """
+    program = _pipeline(plan)
+    model = as_model(plan if program is None else program)
+    native = None if program is None else as_dict(program)
     if other is None:
-        program = _pipeline(plan)
-        model = as_model(plan if program is None else program)
-        return Page(model.name, page_data(model, native=None if program is None else as_dict(program)))
-    model = as_model(plan)
+        return Page(model.name, page_data(model, native=native))
     from penstock.compare.difference import compare
     from penstock.viewer.changes import judged, united
 
     difference = compare(as_model(other), model)
     both, changes = united(difference)
-    return Page(both.name, page_data(both, changes, verdict=judged(difference)))
+    return Page(both.name, page_data(both, changes, verdict=judged(difference), native=native))
 
 
 def _pipeline(plan: Plan) -> Pipeline | None:

@@ -68,6 +68,13 @@ test("an operator says what native code runs of it, and what keeps a function in
   for (const part of ["key lambda: compiled", "operator: native"]) assert.ok(other.includes(part), `${part} in ${other}`);
 }));
 
+test("where native code is off, the plan and its operators say so", () => opened("native-off", async (page) => {
+  assert.match(await page.locator("#panel").innerText(), /off \(penstock\.native\)/);
+  const { x, y } = await pixelOf(page, "Sums");
+  await page.mouse.click(x, y);
+  assert.match(await page.locator("#panel").innerText(), /penstock\.native is off: all of it runs in Python/);
+}));
+
 test("tabs show the three graphs, and keep what is selected", () => opened("small", async (page) => {
   const { x, y } = await pixelOf(page, "Check");
   await page.mouse.click(x, y);
