@@ -1,6 +1,7 @@
 //! Programs out of JSON: expressions.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
@@ -142,11 +143,11 @@ impl Scope<'_> {
     }
 
     /// A constant dict as one that is looked into, instead of the constant.
-    fn lookup(&mut self, number: usize) -> Option<Box<Lookup>> {
+    fn lookup(&mut self, number: usize) -> Option<Arc<Lookup>> {
         let Constant::Dict(entries) = &self.constants[number] else { return None };
         let lookup = Lookup::of(entries)?;
         self.constants[number] = Constant::None;
-        Some(Box::new(lookup))
+        Some(Arc::new(lookup))
     }
 
     /// `….get(key)` and `….get(key, default)` of a constant dict.

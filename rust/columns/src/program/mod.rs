@@ -145,7 +145,7 @@ pub(crate) enum Expr {
     /// Whether a value is in a set, or is not.
     InSet(Box<Self>, Box<Set>, bool),
     /// What a constant dict has for a key, or instead of it; without a default a missing key is in doubt.
-    Lookup(Box<Lookup>, Box<Self>, Option<Box<Self>>),
+    Lookup(Arc<Lookup>, Box<Self>, Option<Box<Self>>),
     Apply(Operation, Known, Box<[Self]>),
     Format(Box<Self>, Box<str>, Option<char>),
     Concat(Box<[Self]>),
