@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.compiler.names import Scope, Static
-from penstock.compiler.program import Json, RefusedError, article, constant, is_constant
+from penstock.compiler.program import Json, RefusedError, constant, is_constant
 from penstock.compiler.signatures import Use
 from penstock.compiler.texts import percent_parts
-from penstock.runtime.constants import is_changeable
+from penstock.runtime.constants import article, is_changeable
 
 BINARY = {
     ast.Add: "add",
