@@ -33,7 +33,7 @@ from pyflink.datastream import MapFunction, StreamExecutionEnvironment
 
 class Counted(MapFunction):
     def open(self, runtime_context):
-        self.seen = 0
+        self.seen = runtime_context
     def map(self, value):
         return value
 

@@ -15,7 +15,7 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.windows.assigners import EventTimeSessionWindows, GlobalWindows, TumblingEventTimeWindows
 from penstock.runtime.windows.evictors import CountEvictor
-from penstock.runtime.windows.functions import AggregateWindow, CoGroupWindow, ProcessWindow, ReduceWindow
+from penstock.runtime.windows.functions import AggregateWindow, ProcessWindow, ReduceWindow
 from penstock.runtime.windows.triggers import CountTrigger, EventTimeTrigger
 
 
@@ -165,10 +165,6 @@ def test_verdicts_of_windows_are_of_the_key_each_function_and_the_operator():
         (
             windows(ReduceWindow(SumAggregator("amount"))),
             "native code adds up and compares fields by their positions only",
-        ),
-        (
-            windows(CoGroupWindow(apply, "co_group")),
-            "native code reduces, aggregates or shows all elements, and this function does something else",
         ),
     ],
 )

@@ -201,4 +201,4 @@ UNTRANSLATED = {
     "math": "its result is not known to be the same on every platform",
     "re": "patterns are Python's to match",
 }
-"""Modules of which no other function is translated, and why."""
+"""Modules that have no other translated function, and why."""

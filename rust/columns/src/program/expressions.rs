@@ -47,13 +47,7 @@ impl Scope<'_> {
             ("compare", [first, rest @ ..]) => self.compare(first, rest)?,
             ("index", [container, index]) => self.index(container, index)?,
             ("builtin", [name, arguments @ ..]) => self.apply(name, python::builtin, arguments)?,
-            ("method", [name, dict, more @ ..]) if name == "get" && dict[0] == "const" && matches!(more.len(), 1 | 2) => {
-                match self.get(dict, more)? {
-                    Some(got) => got,
-                    None => self.apply(name, python::method, &rest[1..])?,
-                }
-            }
-            ("method", [name, values @ ..]) if !values.is_empty() => self.apply(name, python::method, values)?,
+            ("method", [name, values @ ..]) if !values.is_empty() => self.method(name, values)?,
             ("lib", [name, arguments @ ..]) => self.apply(name, python::library, arguments)?,
             ("format", [operand, spec, conversion]) => {
                 Expr::Format(Box::new(self.expr(operand)?), text(spec)?.into(), conversion_of(text(conversion)?)?)
@@ -148,6 +142,18 @@ impl Scope<'_> {
         let lookup = Lookup::of(entries)?;
         self.constants[number] = Constant::None;
         Some(Arc::new(lookup))
+    }
+
+    fn method(&mut self, name: &Json, values: &[Json]) -> Read {
+        if let [dict, more @ ..] = values
+            && name == "get"
+            && dict[0] == "const"
+            && matches!(more.len(), 1 | 2)
+            && let Some(got) = self.get(dict, more)?
+        {
+            return Ok(got);
+        }
+        self.apply(name, python::method, values)
     }
 
     /// `….get(key)` and `….get(key, default)` of a constant dict.
