@@ -72,6 +72,7 @@ SAYS = {
     "runtime.config": "descriptors, pointwise",
     "runtime.aggregators": "sums and extremes",
     "runtime.native": "the door to Rust",
+    "runtime.constants": "plain data as constants of programs",
 }
 """What lives in a room, in a few words."""
 
