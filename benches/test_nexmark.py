@@ -35,9 +35,8 @@ def test_rounds_of_all_systems_are_equal() -> None:
 
 
 def test_a_profile_has_the_parts() -> None:
-    profile = run("profile", "--events", "20000", "--queries", "q5")
-    assert profile.startswith("q5 csv, ")
-    assert "driver" in profile  # of the others there may be no sample in so short a run
+    # fewer events take too little time for a sample of each part
+    assert "operators" in run("profile", "--events", "100000", "--queries", "q5")
 
 
 def test_the_report_has_a_row_for_each_query(tmp_path: Path) -> None:
