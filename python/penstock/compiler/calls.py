@@ -248,26 +248,27 @@ class Calls(Expressions):
             raise RefusedError(f"this call of {name}() cannot be translated", node)
         values = self.expressions(node.args, Use.ITERATE if len(node.args) == 1 else Use.KEEP)
         default = self.expression(keywords["default"]) if "default" in keywords else None
-        key = keywords.get("key")
-        if key is None or (isinstance(key, ast.Constant) and key.value is None):
-            return ["builtin", name, *values] if default is None else ["extreme", name, values[0], None, None, default]
+        target, value = self._key(keywords.get("key"))
+        if target is None and default is None:
+            return ["builtin", name, *values]
         items = values[0] if len(values) == 1 else ["tuple", *values]
-        return ["extreme", name, items, *self._key(key), default]
+        return ["extreme", name, items, target, value, default]
 
     def _sorted(self, node: ast.Call) -> Json:
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
         if len(node.args) != 1 or isinstance(node.args[0], ast.Starred) or set(keywords) - {"key", "reverse"}:
             raise RefusedError("this call of sorted() cannot be translated", node)
         items = self.expression(node.args[0], Use.ITERATE)
-        key = keywords.get("key")
-        if not keywords or (set(keywords) == {"key"} and isinstance(key, ast.Constant) and key.value is None):
+        target, value = self._key(keywords.get("key"))
+        if target is None and "reverse" not in keywords:
             return ["builtin", "sorted", items]
-        target, value = (None, None) if key is None else self._key(key)
         reverse = self.expression(keywords["reverse"], Use.READ) if "reverse" in keywords else ["const", False]
         return ["sorted", items, target, value, reverse]
 
-    def _key(self, key: ast.expr) -> tuple[int, Json]:
-        """A key function as the variable of an item and what is compared."""
+    def _key(self, key: ast.expr | None) -> tuple[int | None, Json]:
+        """A key function as the variable of an item and what is compared; None and None without a function."""
+        if key is None or (isinstance(key, ast.Constant) and key.value is None):
+            return None, None
         item = self.scope.fresh()
         return item, self._applied(key, [["local", item]])
 
