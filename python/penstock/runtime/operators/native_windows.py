@@ -5,7 +5,7 @@ or a fold of a field, or all records, which a function of Python sees.
 The native windows are in front of the state in Python: its tables, the sets of sessions, the queue of timers. These get
 what has changed when somebody wants to see them (:meth:`NativeWindows.settle`). Where native code cannot vouch for a
 record or a timer, they get everything, and Python goes on; later the native windows take the state over again, if it
-fits. As that is work for every window, Python first goes on for as many records as there are windows."""
+fits (:class:`~penstock.runtime.state.python_turn.PythonTurn`)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.outputs import CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.window_contents import STATE
+from penstock.runtime.state.python_turn import PythonTurn
 from penstock.runtime.state.timers import Timer, TimerQueue
 from penstock.runtime.usercode.functions import simple_name
 from penstock.runtime.windows.assigners import (
@@ -44,8 +45,6 @@ from penstock.runtime.windows.merging_windows import STATE as SESSIONS
 from penstock.runtime.windows.time_window import TimeWindow
 from penstock.runtime.windows.triggers import EventTimeTrigger, ProcessingTimeTrigger, Trigger
 
-_FEW_RECORDS = 2_000  # records that Python takes at least when the state did not fit
-_MOST_RECORDS = 1 << 20  # and at the most
 _NO_TIME = -(1 << 63)
 
 _TUMBLING = TumblingEventTimeWindows, TumblingProcessingTimeWindows
@@ -188,8 +187,7 @@ class NativeWindows:
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
         state = self._state
         self._here = False  # whether the native windows have the state
-        self._left = 0  # records that Python takes before they take it over
-        self._patience = _FEW_RECORDS
+        self._turn = PythonTurn()
         state.caches.append(self.settle)
         state.holders.append(self._more)
 
@@ -201,11 +199,9 @@ class NativeWindows:
 
     def leave(self, most: int) -> int:
         """How many of the next records Python is to take, at the most so many."""
-        if not self._here and not self._left:
+        if not self._here and not self._turn:
             self._take_over()
-        left = min(self._left, most)
-        self._left -= left
-        return left
+        return self._turn.take(most)
 
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
         if not self._here and not self._take_over():
@@ -295,10 +291,7 @@ class NativeWindows:
         """Have the native windows take the state; whether it fits."""
         rows = self._rows()
         self._here = rows is not None and self._windows.load(*rows)
-        if self._here:
-            self._patience = _FEW_RECORDS
-        else:
-            self._left, self._patience = self._patience, min(2 * self._patience, _MOST_RECORDS)
+        self._turn.note_fit(self._here)
         return self._here
 
     def _rows(self) -> tuple[list[Any], list[Any], list[Any]] | None:
@@ -367,7 +360,7 @@ class NativeWindows:
         """Bring the state in Python up to date; from now on Python has it."""
         if self._here:
             self.settle()
-            self._left = len(self._windows)
+            self._turn.begin(len(self._windows))
             self._here = False
             self._windows.clear()
 

@@ -1,8 +1,7 @@
 """The table of a state without namespaces in native code, in place of the dict of :class:`~.keyed.KeyedState`.
 
 Either has all of the state. The dict has it while Python code of the operator takes records: at first, and where native
-code cannot vouch for one. Moving it is work for every key; so after it came back Python code takes as many records as
-there are keys."""
+code cannot vouch for one. :class:`~.python_turn.PythonTurn` says when it moves here again."""
 
 from __future__ import annotations
 
@@ -11,10 +10,9 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
+from penstock.runtime.state.python_turn import PythonTurn
 from penstock.runtime.state.tracked_tables import TrackedTable
 
-_FEW_RECORDS = 2_000  # records that Python takes at least when the state did not fit
-_MOST_RECORDS = 1 << 20  # and at the most
 _TOGETHER = 1 << 16  # entries that are moved together
 
 
@@ -25,8 +23,7 @@ class NativeTable:
         self.name, self.here = name, False
         self.table = functions.KeyedTable()
         self._values = values
-        self._left = 0  # records that Python takes before the state moves here
-        self._patience = _FEW_RECORDS
+        self._turn = PythonTurn()
 
     def __len__(self) -> int:
         """How many values are here."""
@@ -39,11 +36,9 @@ class NativeTable:
 
     def leave(self, most: int) -> int:
         """How many of the next records Python is to take, at the most so many."""
-        if not self.here and not self._left:
+        if not self.here and not self._turn:
             self.take_over()
-        left = min(self._left, most)
-        self._left -= left
-        return left
+        return self._turn.take(most)
 
     def take_over(self) -> bool:
         """Move the state here; whether it fits. O(keys) where it is not here."""
@@ -51,17 +46,17 @@ class NativeTable:
             return True
         values = self._values
         tracked = isinstance(values, TrackedTable)
-        self.here = all(self.table.load(*part) for part in _parts(values))
-        if self.here and (not tracked or not values.changed or self.table.touch(list(values.changed))):
-            dict.clear(values)
-            if tracked:
-                values.unmark()
-            self._patience = _FEW_RECORDS
-            return True
-        self.table.clear()
-        self.here = False
-        self._left, self._patience = self._patience, min(2 * self._patience, _MOST_RECORDS)
-        return False
+        self.here = all(self.table.load(*part) for part in _parts(values)) and (
+            not tracked or not values.changed or self.table.touch(list(values.changed))
+        )
+        self._turn.note_fit(self.here)
+        if not self.here:
+            self.table.clear()
+            return False
+        dict.clear(values)
+        if tracked:
+            values.unmark()
+        return True
 
     def fill(self, keys: list[Any], values: list[Any]) -> bool:
         """Set the values of many keys, without counting them as changed, if the state is here, or empty; whether that
@@ -84,7 +79,8 @@ class NativeTable:
         if self.table.changes and isinstance(values, TrackedTable):
             values.mark(self.table.changed_keys())
         self.table.clear()
-        self.here, self._left = False, size
+        self.here = False
+        self._turn.begin(size)
 
     def changed_keys(self) -> list[Any]:
         """The keys of values that have changed since the last file."""
