@@ -9,6 +9,7 @@ import importlib.util
 import os
 import sys
 
+from penstock.spark.affinity import Register, Worker
 from penstock.spark.inside_pyspark import ARCHIVES, WORKER, fork_workers
 
 MODULES = ("pyarrow", WORKER, "penstock.runtime.task.task", "penstock.spark.lowering", "penstock.datastream")
@@ -20,7 +21,8 @@ def main() -> None:
     for module in MODULES:
         importlib.import_module(module)
     gc.freeze()  # workers collect garbage after every task; what is loaded here is none
-    fork_workers()
+    register = Register()
+    fork_workers(lambda connection, run: Worker(register, connection, run).serve(), register.kill)
 
 
 def forget_archives() -> None:

@@ -7,9 +7,11 @@ import contextlib
 import importlib
 import json
 import os
+import signal
+import socket
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 CHECKED = "4.3.0"
@@ -31,6 +33,8 @@ ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
 
 LOOKS_FOR_PANDAS = "pyspark.testing.utils"
 """The module that pyspark's converters for the JVM import at its first call, and that looks for pandas."""
+
+Serve = Callable[[socket.socket, Callable[[socket.socket], int]], None]
 
 _PANDAS = threading.Lock()
 """Jobs of several threads take turns without the check; otherwise one could put back what another has set."""
@@ -172,11 +176,40 @@ def end_jvm(seconds: float) -> None:
     gateway.proc.wait(seconds)
 
 
-def fork_workers() -> None:
-    """Do as Spark's own daemon, in this process: fork workers until Spark is gone. Checked against 4.3.0."""
-    from pyspark.daemon import manager
+def fork_workers(serve: Serve | None = None, kill: Callable[[int], None] | None = None) -> None:
+    """Do as Spark's own daemon, in this process: fork workers until Spark is gone. With ``serve`` a worker's tasks are
+    run by that, in its process, given the connection and what runs a task that comes on one. ``kill`` kills the worker
+    of the connection that was made for a process. Where a version has them elsewhere, they are not called.
+    Checked against 4.3.0."""
+    from pyspark import daemon
 
-    manager()
+    run: Any = getattr(daemon, "worker", None)
+    if serve is not None and kill is not None and run is not None and os.environ.get("SPARK_REUSE_WORKER"):
+
+        def worker(connection: socket.socket, authenticated: bool) -> int:
+            if connection.family == socket.AF_UNIX:
+                serve(connection, lambda task: run(task, True))
+            return run(connection, authenticated)
+
+        daemon.worker = worker  # type: ignore[assignment]
+        daemon.os = _Killing(kill)  # type: ignore[assignment]
+    daemon.manager()
+
+
+class _Killing:
+    """The module ``os`` for a daemon, but for how it kills a worker."""
+
+    def __init__(self, kill: Callable[[int], None]) -> None:
+        self._kill = kill
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def kill(self, process: int, number: int) -> None:
+        if number == signal.SIGKILL:
+            self._kill(process)
+        else:
+            os.kill(process, number)
 
 
 _LOST = (
