@@ -20,7 +20,7 @@ from penstock.storage.stores import configured, storage_of
 PROPERTY = "penstock.step"
 INLINE = 64 << 10  # bytes of assignments that go along with each task; more are in a file
 
-_BETWEEN = 16  # tasks that are run without looking for cycles
+_BETWEEN = 64  # tasks that are run without looking for cycles
 _looked = [0, 0]  # how many had been made the last time, and tasks since
 
 Place = tuple[int, int]

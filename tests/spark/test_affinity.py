@@ -1,0 +1,233 @@
+"""Workers pass the tasks of a partition to the one that has run it before. Here workers are processes without Spark,
+whose tasks say who has run them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from penstock.common import Configuration, Types
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.spark.affinity import FOLDER, Entries, Register, Worker, partition_of
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks")
+SECONDS = 60
+LAST = 99  # a partition whose task ends its worker
+
+
+def take(connection: socket.socket) -> int:
+    """Run a task: wait as long as it says, and answer with this process."""
+    partition, millis, _ = struct.unpack(">iii", connection.recv(12, socket.MSG_WAITALL))
+    time.sleep(millis / 1000)
+    connection.sendall(struct.pack(">i", os.getpid()))
+    return int(partition == LAST)
+
+
+class Daemon:
+    """Forks workers, and is Spark's side of their connections."""
+
+    def __init__(self) -> None:
+        self.register = Register()
+        self.connections: dict[int, socket.socket] = {}
+
+    def fork(self) -> int:
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                for connection in (ours, *self.connections.values()):
+                    connection.close()
+                Worker(self.register, theirs, take).serve()
+            finally:
+                os._exit(1)
+        theirs.close()
+        ours.settimeout(SECONDS)
+        self.connections[pid] = ours
+        until(lambda: str(pid) in self.entries().busy)
+        return pid
+
+    def entries(self) -> Entries:
+        with self.register.entries() as entries:
+            return entries
+
+    def begin(self, origin: int, partition: int, millis: int = 0) -> None:
+        self.connections[origin].sendall(struct.pack(">iii", partition, millis, 0))
+
+    def end(self, origin: int) -> int:
+        """Who has run the task."""
+        (pid,) = struct.unpack(">i", self.connections[origin].recv(4, socket.MSG_WAITALL))
+        until(lambda: str(origin) not in self.entries().works)
+        return pid
+
+    def run(self, origin: int, partition: int) -> int:
+        self.begin(origin, partition)
+        return self.end(origin)
+
+    def ended(self, origin: int) -> bool:
+        """Whether a connection is closed instead of an answer."""
+        with contextlib.suppress(ConnectionResetError):
+            return self.connections[origin].recv(4) == b""
+        return True
+
+    def close(self) -> None:
+        for connection in self.connections.values():
+            connection.close()
+        for pid in self.connections:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def until(true) -> None:
+    end = time.monotonic() + SECONDS
+    while not true():
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.005)
+
+
+def gone(pid: int) -> bool:
+    with contextlib.suppress(ChildProcessError):
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    return True
+
+
+@pytest.fixture
+def daemon(monkeypatch, tmp_path) -> Iterator[Daemon]:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    daemon = Daemon()
+    try:
+        yield daemon
+    finally:
+        daemon.close()
+
+
+def test_a_partition_comes_to_the_worker_that_has_run_it(daemon):
+    first, second = daemon.fork(), daemon.fork()
+    assert daemon.run(first, 0) == first
+    assert daemon.run(second, 1) == second
+    for zero, one in ((second, first), (second, first), (first, second), (second, first)):
+        daemon.begin(zero, 0)
+        daemon.begin(one, 1)
+        assert (daemon.end(zero), daemon.end(one)) == (first, second)
+
+
+def test_a_partition_whose_worker_is_busy_goes_to_a_free_one(daemon):
+    first, second = daemon.fork(), daemon.fork()
+    assert daemon.run(first, 0) == first
+    daemon.begin(first, 5, millis=300)
+    until(lambda: str(first) in daemon.entries().works)
+    assert daemon.run(second, 0) == second
+    assert daemon.end(first) == first
+    assert daemon.run(first, 0) == second  # which has run it last
+
+
+def test_no_task_waits_behind_another_while_a_worker_is_free(daemon):
+    """Both connections are with one worker, whose task takes long."""
+    first, second = daemon.fork(), daemon.fork()
+    assert daemon.run(first, 0) == first
+    assert daemon.run(second, 0) == first
+    daemon.begin(second, 0, millis=60_000)
+    until(lambda: daemon.entries().works.get(str(second)) == str(first))
+    assert daemon.run(first, 1) == second
+
+
+def test_who_works_for_a_connection_is_killed(daemon):
+    first, second = daemon.fork(), daemon.fork()
+    daemon.run(first, 0)
+    daemon.begin(second, 0, millis=60_000)
+    until(lambda: daemon.entries().works.get(str(second)) == str(first))
+    daemon.register.kill(second)
+    until(lambda: gone(first))
+    assert daemon.ended(second)
+    assert daemon.run(first, 0) == second  # the connection was passed on before
+
+
+def test_a_connection_without_a_task_kills_nobody_and_runs_nothing(daemon):
+    first, second = daemon.fork(), daemon.fork()
+    daemon.run(first, 0)
+    daemon.register.kill(second)
+    daemon.begin(second, 0)
+    assert daemon.ended(second)
+    assert daemon.run(first, 0) == first
+
+
+def test_workers_end_as_connections_are_closed(daemon):
+    first, second, third = daemon.fork(), daemon.fork(), daemon.fork()
+    daemon.run(first, 0)
+    daemon.run(second, 0)  # which is with the first now, as is its own
+    for origin in (second, first):
+        daemon.connections.pop(origin).close()
+        daemon.connections[-origin] = socket.socket()  # to be killed if need be
+    until(lambda: len(daemon.entries().busy) == 1)
+    until(lambda: sum(map(gone, (first, second, third))) == 2)
+    last = next(int(worker) for worker in daemon.entries().busy)
+    assert daemon.run(third, 0) == last
+    daemon.connections[third].close()
+    until(lambda: not daemon.entries().busy)
+    until(lambda: gone(last))
+
+
+def test_a_worker_that_fails_ends_when_spark_has_closed_its_connection(daemon):
+    first = daemon.fork()
+    daemon.begin(first, LAST)
+    daemon.connections[first].recv(4, socket.MSG_WAITALL)
+    assert not gone(first)
+    daemon.connections[first].close()
+    until(lambda: gone(first))
+    assert not daemon.entries().busy
+
+
+def test_many_tasks_on_many_workers(daemon):
+    workers = [daemon.fork() for _ in range(4)]
+    for turn in range(15):
+        for number, origin in enumerate(workers):
+            daemon.begin(origin, (number + turn) % 4)
+        ran = [daemon.end(origin) for origin in workers]
+        assert set(ran) <= set(workers)
+    assert sorted(daemon.entries().busy) == sorted(map(str, workers))
+    assert not any(daemon.entries().busy.values())
+
+
+@pytest.mark.parametrize(
+    ("head", "partition"),
+    [((7, 0, 1), "7"), ((-8, 900, 3), "3"), ((0, 3, 0), "0")],
+)
+def test_where_a_task_names_its_partition(head, partition):
+    assert partition_of(struct.pack(">iii", *head)) == partition
+
+
+def test_a_short_beginning_names_none():
+    assert partition_of(b"\0\0") == ""
+
+
+class Places:
+    """A sink that says in a file which process has which record."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def invoke(self, value: object) -> None:
+        with open(self.path, "a") as file:
+            file.write(json.dumps([value[0], os.getpid()]) + "\n")
+
+
+@pytest.mark.spark
+def test_a_subtask_stays_with_its_worker_between_steps(executor, tmp_path):
+    settings = {"execution.checkpointing.dir": str(tmp_path / "job"), "penstock.step.records": "10"}
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration(settings), executor=executor)
+    numbers = env.set_parallelism(2).generate_sequence(0, 399).map(lambda n: (n % 8, 1), Types.TUPLE([Types.LONG()] * 2))
+    numbers.key_by(lambda pair: pair[0], Types.LONG()).sum(1).add_sink(Places(str(tmp_path / "seen")))
+    env.execute("steps")
+    seen = [json.loads(line) for line in (tmp_path / "seen").read_text().splitlines()]
+    assert len(seen) == 400
+    assert len({tuple(pair) for pair in seen}) == 8, "a key has been with one worker all the time"
