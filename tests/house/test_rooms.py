@@ -199,6 +199,7 @@ ROOMS = {
         "step_level",
         "lowering",
         "spark_job",
+        "affinity",
         "daemon",
         "session",
         "shipped_code",

@@ -146,6 +146,7 @@ def test_who_works_for_a_connection_is_killed(daemon):
     daemon.run(first, 0)
     daemon.begin(second, 0, millis=60_000)
     until(lambda: daemon.entries().works.get(str(second)) == str(first))
+    until(lambda: daemon.entries().owners[str(first)] == str(second))
     daemon.register.kill(second)
     until(lambda: gone(first))
     assert daemon.ended(second)
@@ -210,23 +211,21 @@ def test_a_short_beginning_names_none():
     assert partition_of(b"\0\0") == ""
 
 
-class Places:
-    """A sink that says in a file which process has which record."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def invoke(self, value: object) -> None:
-        with open(self.path, "a") as file:
-            file.write(json.dumps([value[0], os.getpid()]) + "\n")
+def note(path: str, pair: tuple[int, int]) -> None:
+    """Note in a file which process has which key."""
+    with open(path, "a") as file:
+        file.write(json.dumps([pair[0], os.getpid()]) + "\n")
 
 
 @pytest.mark.spark
 def test_a_subtask_stays_with_its_worker_between_steps(executor, tmp_path):
     settings = {"execution.checkpointing.dir": str(tmp_path / "job"), "penstock.step.records": "10"}
+    seen_in = str(tmp_path / "seen")
     env = StreamExecutionEnvironment.get_execution_environment(Configuration(settings), executor=executor)
-    numbers = env.set_parallelism(2).generate_sequence(0, 399).map(lambda n: (n % 8, 1), Types.TUPLE([Types.LONG()] * 2))
-    numbers.key_by(lambda pair: pair[0], Types.LONG()).sum(1).add_sink(Places(str(tmp_path / "seen")))
+    numbers = (
+        env.set_parallelism(2).generate_sequence(0, 399).map(lambda n: (n % 8, 1), Types.TUPLE([Types.LONG()] * 2))
+    )
+    numbers.key_by(lambda pair: pair[0], Types.LONG()).sum(1).add_sink(lambda pair: note(seen_in, pair))
     env.execute("steps")
     seen = [json.loads(line) for line in (tmp_path / "seen").read_text().splitlines()]
     assert len(seen) == 400

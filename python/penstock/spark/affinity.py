@@ -4,8 +4,8 @@ task to the worker that has waited longest, so without this a subtask finds anot
 Workers of a daemon pass connections to each other: where the task that comes on one belongs elsewhere, the connection
 goes to the worker that has run the partition, if that is free. A register, a small file under a lock, says who is free.
 There are as many workers as connections, and who begins to work passes on the others that it has, so no task waits
-behind another while a worker is free. Spark knows a connection by the process that was forked for it, its *origin*; when
-Spark wants that killed, the daemon kills whoever works for the connection.
+behind another while a worker is free. Spark knows a connection by the process that was forked for it, its *origin*;
+when Spark wants that killed, the daemon kills whoever works for the connection.
 
 Nothing depends on it: state in a worker counts by what the checkpoint says. Cost: two locks per task."""
 
@@ -36,7 +36,7 @@ FOLDER = "PYTHON_WORKER_FACTORY_SOCK_DIR"  # the environment's name of Spark's f
 
 @dataclass
 class Entries:
-    """What the register says; processes are numbers as texts."""
+    """The lines of the register. Processes are numbers as texts."""
 
     busy: dict[str, bool] = field(default_factory=dict)
     """Of each worker, whether it works, or is about to."""
@@ -60,10 +60,10 @@ class Entries:
             for name in [name for name, owner in names.items() if owner == worker]:
                 del names[name]
 
-    def choose(self, partition: str, own: str) -> str | None:
+    def choose(self, partition: str, asking: str) -> str | None:
         """The free worker for a partition: that which had it, else the one that asks, else any."""
         free, home = self.free(), self.homes.get(partition)
-        best = next((worker for worker in (home, own) if worker in free), None)
+        best = next((worker for worker in (home, asking) if worker in free), None)
         return best or (free[0] if free else None)
 
 
