@@ -26,7 +26,7 @@ from penstock.runtime.state.redistribution import BROADCAST
 from penstock.runtime.state.replay import Replay, note_touched
 from penstock.runtime.state.sections import Content, Earlier, Section, TimersInfo, log_of, snapshot_of
 from penstock.runtime.state.type_changes import Refusal
-from penstock.storage.storage import join
+from penstock.storage.storage import join, naming
 from penstock.storage.stores import storage_of
 
 MOST_LOGS = 64  # above this number some logs are merged, because a restore opens each
@@ -142,9 +142,11 @@ def put_file(folder: str, header: Header, sections: Sequence[Section], operator_
     """Write a state file with a given header under a unique name."""
     about = header.about
     name = f"{about.operator_id}-{about.subtask}-{header.version}-{uuid.uuid4().hex[:8]}"
-    data, checksum = pack(header, sections, operator_state)
-    storage_of(folder).put(join(folder, name), data)
-    return StateFile(about.operator_id, name, header.kind, len(data), checksum, header.entries)
+    parts, checksum = pack(header, sections, operator_state)
+    path = join(folder, name)
+    with naming(path), storage_of(folder).writing(path) as file:
+        file.writelines(parts)  # not joined: the copy would be as large as all of the state
+    return StateFile(about.operator_id, name, header.kind, sum(map(len, parts)), checksum, header.entries)
 
 
 def load(

@@ -82,7 +82,7 @@ class Header:
         return self.offset + sum(part.bytes for part in parts)
 
 
-def pack(header: Header, sections: Sequence[Section], operator_state: bytes | None) -> tuple[bytes, str]:
+def pack(header: Header, sections: Sequence[Section], operator_state: bytes | None) -> tuple[list[bytes], str]:
     """The bytes of a file, and its checksum."""
     parts, offset = [], 0
     whole = [*sections, *(() if operator_state is None else (Section(-1, -1, operator_state),))]
@@ -108,7 +108,7 @@ def pack(header: Header, sections: Sequence[Section], operator_state: bytes | No
     text = json.dumps(described, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     digest = _digest(_PREAMBLE.pack(MAGIC, FORMAT, 0, len(text), b"")[:_CHECKED], text)
     preamble = _PREAMBLE.pack(MAGIC, FORMAT, 0, len(text), digest)
-    return b"".join([preamble, text, *(part.data for part in whole)]), digest.hex()
+    return [preamble, text, *(part.data for part in whole)], digest.hex()
 
 
 def _digest(preamble: bytes, text: bytes) -> bytes:
