@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.compiler.functions import AGGREGATE, compile_function
 from penstock.compiler.program import Compiled, Refusal
-from penstock.compiler.trees import Trees
+from penstock.compiler.trees import TREES, Trees
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.operator import StreamOperator
@@ -54,7 +54,7 @@ class Verdict:
 class Compilation:
     """Compiles the functions of a program, each once."""
 
-    trees: Trees = field(default_factory=Trees)
+    trees: Trees = TREES
     _known: dict[tuple[int, str], tuple[Any, Compiled | Refusal]] = field(default_factory=dict[Any, Any])
 
     def function(self, function: Any, kind: str) -> Compiled | Refusal:
