@@ -45,7 +45,7 @@ class ParsedFile:
     lines: list[str]
     tree: ast.Module
     functions: Mapping[tuple[int, str], list[Tree]]
-    parents: Mapping[ast.AST, ast.AST]  # of all nodes but the tree itself, the outer ones first
+    parents: Mapping[ast.AST, ast.AST]  # of all nodes but the tree itself
 
     def enclosing(self, node: ast.AST | None) -> Iterator[ast.AST]:
         """The nodes around a node, from the inside."""
@@ -97,7 +97,7 @@ class Trees:
             if known is None:
                 return None
             while len(self._files) >= _MOST_FILES:
-                self._files.pop(next(iter(self._files)))
+                self._files.pop(next(iter(self._files)), None)  # None: another thread was first
             self._files[name] = known
         return known
 
@@ -120,7 +120,7 @@ class Trees:
 
 
 TREES = Trees()
-"""Those of this process: the files of a program are parsed once, however many of its jobs run."""
+"""The trees that all programs of this process share."""
 
 
 def closure_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
