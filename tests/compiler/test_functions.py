@@ -204,12 +204,12 @@ def unpacked(pair: Any) -> Any:
 
 
 def unpacked_in_a_loop(xs: Any) -> Any:
-    found = []
+    result = []
     for first, *others in [xs, (1,), *([x, x] for x in xs), xs]:
-        found.append((first, others))
+        result.append((first, others))
     for *others, (first) in [xs, "ab"]:
-        found.append((others, first))
-    return found
+        result.append((others, first))
+    return result
 
 
 def guarded(x: Any) -> Any:
