@@ -1,6 +1,6 @@
 //! Windows by key, as Python sees them.
 
-use penstock_columns::{Aggregate, Assigner, Batch as Columns, Contents, Fold, WindowSpec, Windows};
+use penstock_columns::{Aggregate, Assigner, Batch as Columns, Best, Contents, Fold, WindowSpec, Windows};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -18,7 +18,7 @@ type TakenRecords = (Option<Batch>, Vec<usize>, u64, usize, bool);
 ///     key: gives the key of a record.
 ///     assigner: ``panes`` or ``sessions``.
 ///     spans: in milliseconds: size, slide and offset of panes; the gap of sessions.
-///     contents: ``sum``, ``min`` or ``max`` of a field, ``reduce``, ``aggregate``, or ``elements``: all of them.
+///     contents: ``sum``, ``min``, ``max``, ``min_by``, ``max_by``, ``min_by_last`` or ``max_by_last`` of a field, ``reduce``, ``aggregate``, or ``elements``: all of them.
 ///     position: of the field.
 ///     programs: of ``reduce`` the function; of ``aggregate`` create_accumulator, add, get_result, and merge if there is one.
 ///     lateness: how long a window lives on after its end, in milliseconds.
@@ -66,7 +66,10 @@ impl KeyedWindows {
                 let (create, add, result) = (create.clone(), add.clone(), result.clone());
                 Contents::Aggregate(Box::new(Aggregate { create, add, result, merge: merge.first().cloned() }))
             }
-            (fold, []) => Contents::Field(position, Fold::of(fold).ok_or_else(refused)?),
+            (fold, []) => match Best::of(fold, position) {
+                Some(best) => Contents::Best(best),
+                None => Contents::Field(position, Fold::of(fold).ok_or_else(refused)?),
+            },
             _ => return Err(refused()),
         };
         let seeing = seeing.map(|program| program.functions.clone());

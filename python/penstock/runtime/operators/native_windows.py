@@ -161,8 +161,8 @@ def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int
 
 def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | None:
     """The kind of a reducer and the position of its field; None where native code does not know it."""
-    kind, position = reducer.field_fold, reducer.position
-    return None if kind is None or type(position) is not int or position < 0 else (kind, position)
+    position = reducer.position
+    return None if type(position) is not int or position < 0 else (reducer.native_fold, position)
 
 
 class NativeWindows:

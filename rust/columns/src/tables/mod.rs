@@ -1,5 +1,6 @@
 //! State by key: tables, and the operators that keep their state in them.
 
+mod best;
 mod cells;
 mod folds;
 mod reduce;
@@ -7,6 +8,7 @@ mod table;
 mod timers;
 mod windows;
 
+pub use best::Best;
 pub use cells::Cells;
 pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
