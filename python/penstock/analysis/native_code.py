@@ -39,7 +39,7 @@ class FunctionVerdict:
     """How a function of an operator runs, or the operator itself."""
 
     verdict: str  # "native", "compiled" or "Python"
-    role: str  # "key" for a key selector ("first key" and "second key" of two), "function", or "operator" for its own work
+    role: str  # "key" for a key selector, "first key" and "second key" of two; "function"; "operator" for its own work
     function: str = ""  # its name, where it is of the program
     reason: str = ""  # why it stays in Python
     file: str | None = None  # of what keeps it there, with line and column from 1

@@ -12,6 +12,24 @@ type News = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>);
 /// The parts of what `run` returns.
 type TakenRecords = (Option<Batch>, Vec<usize>, u64, usize, bool);
 
+/// What windows contain, by its name.
+pub(crate) fn contents_of(name: &str, position: usize, programs: &[PyRef<'_, Program>]) -> Option<Contents> {
+    let functions: Vec<_> = programs.iter().map(|program| program.functions.clone()).collect();
+    Some(match (name, &functions[..]) {
+        ("elements", []) => Contents::Elements,
+        ("reduce", [reduce]) => Contents::Reduce(reduce.clone()),
+        ("aggregate", [create, add, result, merge @ ..]) if merge.len() < 2 => {
+            let (create, add, result) = (create.clone(), add.clone(), result.clone());
+            Contents::Aggregate(Box::new(Aggregate { create, add, result, merge: merge.first().cloned() }))
+        }
+        (fold, []) => match Best::of(fold, position) {
+            Some(best) => Contents::Best(best),
+            None => Contents::Field(position, Fold::of(fold)?),
+        },
+        _ => return None,
+    })
+}
+
 /// Windows by key with the default trigger, as ``penstock.runtime.operators.window`` has them, on columns.
 ///
 /// Args:
@@ -58,20 +76,7 @@ impl KeyedWindows {
             ("sessions", &[gap]) => Assigner::Sessions { gap },
             _ => return Err(refused()),
         };
-        let functions: Vec<_> = programs.iter().map(|program| program.functions.clone()).collect();
-        let contents = match (contents, &functions[..]) {
-            ("elements", []) => Contents::Elements,
-            ("reduce", [reduce]) => Contents::Reduce(reduce.clone()),
-            ("aggregate", [create, add, result, merge @ ..]) if merge.len() < 2 => {
-                let (create, add, result) = (create.clone(), add.clone(), result.clone());
-                Contents::Aggregate(Box::new(Aggregate { create, add, result, merge: merge.first().cloned() }))
-            }
-            (fold, []) => match Best::of(fold, position) {
-                Some(best) => Contents::Best(best),
-                None => Contents::Field(position, Fold::of(fold).ok_or_else(refused)?),
-            },
-            _ => return Err(refused()),
-        };
+        let contents = contents_of(contents, position, &programs).ok_or_else(refused)?;
         let seeing = seeing.map(|program| program.functions.clone());
         let spec = WindowSpec { key: key.functions.clone(), assigner, contents, lateness, side, shows, clears, seeing };
         Ok(Self { windows: Windows::new(spec).ok_or_else(refused)? })

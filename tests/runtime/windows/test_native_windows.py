@@ -401,7 +401,7 @@ def test_what_fails_fails_in_python():
     [
         {"trigger": CountTrigger(2)},
         {"evictor": CountEvictor.of(2)},
-        {"assigner": GlobalWindows()},
+        {"assigner": GlobalWindows(), "trigger": EventTimeTrigger()},
         {"function": ReduceWindow(product)},
         {"function": ReduceWindow(SumAggregator("amount"))},
         {"keyed": replace(KEY, program=None)},

@@ -68,7 +68,12 @@ impl<'a> Machine<'a, '_> {
             Expr::Chain(first, rest) => self.chain(frame, first, rest),
             Expr::InSet(operand, set, negated) => {
                 let value = self.eval(frame, operand)?;
-                Ok(Value::Bool(set.contains(value, self.arena, self.constants)? != *negated))
+                Ok(Value::Bool(set.contains(value)? != *negated))
+            }
+            Expr::Pattern(pattern, call, values) => {
+                let values = self.all(frame, values)?;
+                let result = pattern.call(*call, values, self.arena)?;
+                self.bounded().map(|()| result)
             }
             Expr::Lookup(lookup, key, default) => self.lookup(frame, lookup, key, default.as_deref()),
             Expr::Format(operand, spec, conversion) => self.format(frame, operand, spec, *conversion),

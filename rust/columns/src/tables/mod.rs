@@ -13,4 +13,6 @@ pub use cells::Cells;
 pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
 pub use timers::{Timer, Timers};
-pub use windows::{Aggregate, Assigner, Contents, Fired, News, Spec as WindowSpec, Taken, Windows};
+pub use windows::{
+    Aggregate, Assigner, Contents, CountNews, CountSpec, CountWindows, Counted, Fired, News, Spec as WindowSpec, Taken, Windows,
+};
