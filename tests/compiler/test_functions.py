@@ -431,16 +431,16 @@ READING = re.compile(r"(?P<name>\w+)=(\d+)?")
 
 
 def with_groups(line: str) -> Any:
-    found = READING.search(line)
-    if not found:
+    match = READING.search(line)
+    if not match:
         return None
-    name, number = found.group("name", 2)
-    return name, number and int(number), found[0], found.groups()
+    name, number = match.group("name", 2)
+    return name, number and int(number), match[0], match.groups()
 
 
 def with_branches(line: str) -> Any:
-    found = READING.match(line)
-    return line, found
+    match = READING.match(line)
+    return line, match
 
 
 def test_matches_of_patterns() -> None:

@@ -57,9 +57,9 @@ class Calls(Patterns):
         """The result of a lambda or function for arguments that are variables; None if it is neither."""
 
     def call(self, node: ast.Call, use: Use) -> Json:
-        found = self.pattern_call(node)
-        if found is not None:
-            return found
+        matched = self.pattern_call(node)
+        if matched is not None:
+            return matched
         called = node.func
         static = self.scope.static(called)
         if static is not None:

@@ -142,7 +142,7 @@ def _pattern_of(scope: Scope, node: ast.expr, flags: list[ast.expr]) -> re.Patte
 
 
 def call_of(scope: Scope, node: ast.AST) -> _Call | None:
-    """What an expression does with a pattern, if it does something that programs can do."""
+    """The call of a pattern's method that an expression is, if programs can do the same."""
     if not isinstance(node, ast.Call):
         return None
     called = node.func
@@ -261,8 +261,8 @@ class Patterns(Expressions):
         return super()._name(node, use)
 
     def _unaryop(self, node: ast.UnaryOp, use: Use) -> Json:
-        found = self._is_there(node.operand, "is") if isinstance(node.op, ast.Not) else None
-        return found or super()._unaryop(node, use)
+        matched = self._is_there(node.operand, "is") if isinstance(node.op, ast.Not) else None
+        return matched or super()._unaryop(node, use)
 
     def _subscript(self, node: ast.Subscript, use: Use) -> Json:
         match = self._match(node.value)
@@ -279,12 +279,12 @@ class Patterns(Expressions):
         last = node.comparators[-1]
         none = len(node.ops) == 1 and isinstance(last, ast.Constant) and last.value is None
         if none and isinstance(node.ops[0], ast.Is | ast.IsNot):
-            found = self._is_there(node.left, "is" if isinstance(node.ops[0], ast.Is) else "is_not")
-            if found is not None:
-                return found
+            matched = self._is_there(node.left, "is" if isinstance(node.ops[0], ast.Is) else "is_not")
+            if matched is not None:
+                return matched
         return super()._compare(node, use)
 
 
 def _escapes(node: ast.expr) -> bool:
-    """Whether what takes the place of matches is written with a backslash, or is no text."""
+    """Whether what takes the place of matches is written with a backslash, or is not a text."""
     return isinstance(node, ast.Lambda) or (isinstance(node, ast.Constant) and "\\" in str(node.value))

@@ -6,6 +6,7 @@ came since they fired."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
@@ -121,7 +122,7 @@ class NativeCounts:
             return None
         return [batches[0]], [batches[1]]
 
-    def _only(self, namespaces: dict[Any, Table]) -> Table | None:
+    def _only(self, namespaces: Mapping[Any, Table]) -> Table | None:
         """The table of the global window; None if another window has something."""
         if any(table for window, table in namespaces.items() if window is not GLOBAL_WINDOW):
             return None

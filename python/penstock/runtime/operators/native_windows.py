@@ -68,7 +68,7 @@ class Operator(Protocol):
     emitted: int
     output: CountingOutput
 
-    def show(self, key: Any, window: TimeWindow, shown: list[Any]) -> None:
+    def show(self, key: Any, window: Any, shown: list[Any]) -> None:
         """Show a window to the function, and emit what it returns."""
         ...
 

@@ -269,7 +269,7 @@ class _Window(Yielding):
         key, end = state.current_key, window.max_timestamp()
         self._contents.show(table, state.slot, lambda shown: self.emit(self._apply(key, window, shown, context), end))
 
-    def show(self, key: Any, window: TimeWindow, shown: list[Any]) -> None:
+    def show(self, key: Any, window: Any, shown: list[Any]) -> None:
         """Show a window to the function, and emit what it returns."""
         self._state.resume(key, key)
         self._window_context._window = window

@@ -263,11 +263,8 @@ impl<'r> Run<'r> {
         }
         let (mut surplus, mut first) = (0, None);
         if fires {
-            let Value::List(records) = self.entries.list(number.into_iter(), record, arena).copied(arena) else {
-                return Err(Refusal::Doubt);
-            };
-            surplus = records.len().saturating_sub(self.spec.most.unwrap_or(usize::MAX));
-            let shown = self.reduced(&records[surplus..], arena)?;
+            let shown;
+            (surplus, shown) = self.shown(number, record, arena)?;
             if self.spec.most.is_some() && matches!(self.ready.folded(), Some((_, Fold::Min | Fold::Max))) {
                 first = Some(shown.copied(arena)); // where Flink writes it
                 if !self.entries.admits(key, Value::List(&[shown])) {
@@ -286,6 +283,16 @@ impl<'r> Run<'r> {
         self.entries.drop_first(number, surplus, first);
         self.counts[number] = if fires { 0 } else { seen };
         Ok(())
+    }
+
+    /// How many records of a window are not wanted any more, and what it shows of the others and one more.
+    fn shown<'a>(&self, number: Option<usize>, record: Value<'a>, arena: &'a Bump) -> Result<(usize, Value<'a>), Doubt>
+    where
+        'r: 'a,
+    {
+        let Value::List(records) = self.entries.list(number.into_iter(), record, arena).copied(arena) else { return Err(Doubt) };
+        let surplus = records.len().saturating_sub(self.spec.most.unwrap_or(usize::MAX));
+        Ok((surplus, self.reduced(&records[surplus..], arena)?))
     }
 
     /// What a window with these records shows.
