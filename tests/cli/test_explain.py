@@ -323,6 +323,28 @@ def test_native_says_what_is_compiled_and_where_the_rest_stays_in_python(explain
     assert source[mark.index("^") :].startswith("print(")
 
 
+def test_native_shows_the_keys_of_both_inputs(explained, program):
+    lines = """
+        from penstock.datastream.functions import CoMapFunction
+
+        class Both(CoMapFunction):
+            def map1(self, value): return value
+            def map2(self, value): return value
+
+        names = env.from_collection([("a", 1)], type_info=Types.TUPLE([Types.STRING(), Types.LONG()]))
+        numbers = names.map(lambda pair: pair, output_type=names.get_type())
+        first, second = names.key_by(lambda pair: pair[0]), numbers.key_by(lambda pair: input())
+        first.connect(second).map(Both()).name("both")
+        env.execute()
+    """
+    text = explained("--native", program(lines))
+    both = text[text.index("both") :].splitlines()
+    assert both[1] == "     first key lambda: compiled"
+    assert both[2].startswith("     second key lambda: Python: input() ")
+    document = json.loads(explained("--native", "--json", program(lines)))
+    assert [part["role"] for part in document["operators"][-1]["functions"]] == ["first key", "second key", "function"]
+
+
 def test_native_is_data_with_json(explained, program):
     document = json.loads(explained("--native", "--json", program(NATIVE)))
     assert (document["format"], document["name"], document["native"]) == (1, "Flink Streaming Job", "auto")

@@ -57,6 +57,12 @@ odd_values = st.one_of(
 )
 
 
+CONSTANTS: dict[str, Any] = {
+    "TABLE": {1: 10, "a": 20, 2.5: 30, (1, "a"): 40, None: 50, b"ab": 60, (0.0,): 70, -1.0: 80},
+    "KINDS": {"", 0, 1.5, "x,", (2, "b"), 2.0**62, b"", None},
+    "NUMBERS": {number: number for number in range(-9, 300)},
+}
+"""Constants that functions look into."""
 _NUMBERS = [st.integers(0, most) for most in range(32)]
 
 
@@ -71,7 +77,7 @@ class Function:
         """The function, with a source that can be looked up."""
         name = f"<random {hash(self.source)}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(keepends=True), name)
-        variables: dict[str, Any] = {"__name__": "random_functions", "math": math}
+        variables: dict[str, Any] = {"__name__": "random_functions", "math": math, "re": re, **CONSTANTS}
         exec(compile(self.source, name, "exec"), variables)
         return variables["f"]
 
@@ -114,6 +120,9 @@ _FORMS: dict[str, list[str]] = {
         "math.‹comb perm›(«int», «int»)",
         "len(«dict»)",
         "«dict»[‹'a' 'b' x[2] 0›]",
+        "TABLE[«any»]",
+        "TABLE.get(«any», «int»)",
+        "NUMBERS.get(«number», 0)",
     ],
     "float": [
         "(«float» ‹+ - * / // %› «number»)",
@@ -152,6 +161,7 @@ _FORMS: dict[str, list[str]] = {
         "«text».partition(«letter»)[‹0 1 2›]",
         "«words»[‹0 -1›]",
         "chr(«int»)",
+        "re.sub(r'«pattern»', «letter», «text»)",
     ],
     "ints": [
         "[i ‹+ * - // %› «int» for i in «ints»]",
@@ -187,6 +197,7 @@ _FORMS: dict[str, list[str]] = {
         "(«words» + [«text»])",
         "[str(i) for i in «ints»]",
         "[w for w in «words» if «test»]",
+        "re.‹findall split›(r'«pattern»', «text»)",
     ],
     "dict": [
         "{«text»: «int», ‹'a' 'b' x[2]›: «int»}",
@@ -204,6 +215,8 @@ _FORMS: dict[str, list[str]] = {
         "[«any», «seq»]",
         "{'k': «any», «text»: «number»}",
         "x[‹0 1 2 3 4 5›]",
+        "re.‹match search fullmatch›(r'«pattern»', «text»)[0]",
+        "re.‹match search›(r'‹([ab]+)(b)? (\\w)\\W*(\\w) (.)(,)?b?›', «text»).‹groups() group(1) group(0,2)›",
         "(«test»)",
         "(«number», *«ints»)",
         "{**{'a': «any»}, 'b': «number»}",
@@ -220,6 +233,9 @@ _FORMS: dict[str, list[str]] = {
         "«int» ‹< != >=› «int» ‹in not_in› {‹1,2 0,True,2.5 1,None›}",
         "«number» in «ints» in {True, 1}",
         "«text» ‹in not_in› «dict»",
+        "«any» ‹in not_in› ‹TABLE KINDS NUMBERS›",
+        "re.‹match search fullmatch›(r'«pattern»', «text») is ‹not_None None›",
+        "not re.match(r'«pattern»', «text»)",
         "isinstance(«any», ‹str int float (int,str) bool list (tuple,dict)›)",
         "«text» ‹in not_in› «text»",
         "«text».‹isdigit isalpha isspace isupper isalnum islower›()",
@@ -234,6 +250,8 @@ _LEAVES = {
     "int": "0 1 2 -3 10 True 9223372036854775807 x[0] x[0] x[0] x[3][0]",
     "float": "0.5 -0.0 1e300 3 2.5 1e-9 x[1] x[1] x[1] x[0]",
     "text": "'' 'a' '_' ',' 'a_b' 'é' '12' x[2] x[2] x[2] x[2] x[4][0]",
+    "pattern": r"[ab]+ \w+ a|b,|c (a)(b)? ,\s* (?i)AB? a*? ^a|b$ [^,;]+ \b\w (\w)(?:[a-c]|,){1,2}(.) (?s)(.)b?$ \d{2,} "
+    r"(?m)^.{0,2}$ é ((a+)b?,) x* \S+?\s (?:ab|c)+\Z (a|,b)+? (?m)^ (?:a{2}|\D)+ $ [a-ü]+[^\d]",
     "letter": "'' 'a' ',' '_' 'ab' x[2]",
     "ints": "[] [1,2] (3,1) [0] [5,5] x[3] x[3] x[3] x[3]",
     "words": "[] ['a','b'] ('z',) 'a,b'.split(',') x[4] x[4] x[4] x[4]",
@@ -275,7 +293,7 @@ class _Writer:
         names = self.names.get(kind)
         if names and self.number(3) == 0:
             return self.pick(names)
-        if depth <= 0 or kind == "letter":
+        if depth <= 0 or kind in ("letter", "pattern"):
             return self.pick(_LEAVES[kind].split()).replace("_", " ")
         choice = self.number(19)
         if choice == 0:

@@ -11,6 +11,7 @@ import datetime
 import json
 import math
 import operator
+import re
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -79,6 +80,37 @@ def constant(data: Any) -> Any:
         case "s":
             return set(map(constant, content))
     raise AssertionError(kind)
+
+
+_PLACES = {"^": "^", "$": "$", "m": "(?m:^)", "n": "(?m:$)", "A": "\\A", "Z": "\\Z", "b": "\\b"}
+
+
+def _regex(parts: list[Any]) -> str:
+    """The text of a pattern."""
+    return "".join(_part(*part) for part in parts)
+
+
+def _part(kind: str, *rest: Any) -> str:
+    match kind, rest:
+        case "one", (ranges, classes, negated, _):
+            inside = "".join(f"{re.escape(chr(one))}-{re.escape(chr(other))}" for one, other in ranges)
+            inside += "".join(f"\\{letter}" for letter in classes)
+            return f"[{'^' if negated else ''}{inside}]" if inside else "(?s:.)"
+        case "at", (place,):
+            return _PLACES[place]
+        case "group", (_, parts):
+            return f"({_regex(parts)})"
+        case "branch", (branches,):
+            return f"(?:{'|'.join(map(_regex, branches))})"
+        case "repeat", (least, most, greedy, parts):
+            often = f"{{{least},{'' if most is None else most}}}"
+            return f"(?:{_regex(parts)}){often}{'' if greedy else '?'}"
+    raise AssertionError(kind)
+
+
+def _any_case(parts: Any) -> bool:
+    """Whether a part of a pattern says that case does not matter."""
+    return isinstance(parts, list) and ((parts[:1] == ["one"] and parts[4]) or any(map(_any_case, parts)))
 
 
 class Program:
@@ -301,6 +333,13 @@ class _Frame:
 
     def of_concat(self, *parts: Any) -> Any:
         return "".join(self.values(parts))
+
+    def of_pattern(self, pattern: Any, method: str, *parts: Any) -> Any:
+        parts_of, groups, _ = pattern
+        compiled = re.compile(_regex(parts_of), re.IGNORECASE if _any_case(parts_of) else 0)
+        assert compiled.groups == groups
+        result = getattr(compiled, method)(*self.values(parts))
+        return (result[0], *result.groups()) if isinstance(result, re.Match) else result
 
     def of_isinstance(self, value: Any, names: list[str]) -> Any:
         return isinstance(self.value(value), tuple(_CLASSES[name] for name in names))

@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -434,6 +435,38 @@ def test_an_aggregate() -> None:
     assert Program(compiled.add.program).run(("a", 3), (1, 2)) == (2, 5)
     assert Program(compiled.get_result.program).run((2, 5)) == 2.5
     assert Program(compiled.merge.program).run((2, 5), (1, 1)) == (3, 6)
+
+
+READING = re.compile(r"(?P<name>\w+)=(\d+)?")
+
+
+def with_groups(line: str) -> Any:
+    match = READING.search(line)
+    if not match:
+        return None
+    name, number = match.group("name", 2)
+    return name, number and int(number), match[0], match.groups()
+
+
+def with_branches(line: str) -> Any:
+    match = READING.match(line)
+    return line, match
+
+
+def test_matches_of_patterns() -> None:
+    check(with_groups, "size=7", "size=", "none", "", "a b=12 c=3")
+    check(lambda line: READING.fullmatch(line) is not None, "a=1", "a=1 ", kind="filter")
+    check(lambda line: bool(re.search("ab?c", line, re.IGNORECASE)), "xAC", "abd", kind="filter")
+    check(lambda line: [word.lower() for word in re.split(r"\W+", line) if word], "To be, or not", "")
+    check(lambda line: re.sub("[aeiou]", "_", line) and re.match("(.)", line)[1], "quiet", "")
+    assert isinstance(compile_function(with_branches, "map"), Refusal)
+
+
+def test_constants_are_looked_into() -> None:
+    table = {1: "one", "1": "text", (1, 2): "pair", None: "nothing"}
+    values = [1, 1.0, True, "1", (1, 2), (1.0, 2), None, 2, 0.5, "x"]
+    check(lambda value: (value in table, value not in table, table.get(value, "?")), *values)
+    check(lambda value: table[value], *values)
 
 
 def test_functions_that_are_called_are_named() -> None:

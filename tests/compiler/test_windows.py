@@ -153,14 +153,17 @@ def test_verdicts_of_windows_are_of_the_key_each_function_and_the_operator():
     ("operator", "reason"),
     [
         (windows(AggregateWindow(Noisy())), "native code needs the function that reduces windows compiled"),
-        (windows(ProcessWindow(Ends()), GlobalWindows()), "the global window has no end in native code"),
+        (
+            windows(ProcessWindow(Ends()), GlobalWindows()),
+            "native code fires the global window by a CountTrigger only, and EventTimeTrigger is another",
+        ),
         (
             windows(ProcessWindow(Ends()), trigger=CountTrigger(2)),
-            "native code fires at the end of a window only, and CountTrigger is another trigger",
+            "native code fires windows of time at their end only, and CountTrigger is another trigger",
         ),
         (
             windows(ProcessWindow(Ends()), evictor=CountEvictor.of(2)),
-            "native code has no evictors, and there is CountEvictor",
+            "native code has no evictors for windows of time, and there is CountEvictor",
         ),
         (
             windows(ReduceWindow(SumAggregator("amount"))),

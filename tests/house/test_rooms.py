@@ -97,6 +97,7 @@ ROOMS = {
         "lists",
         "windows",
         "expressions",
+        "patterns",
         "calls",
         "statements",
         "functions",

@@ -64,7 +64,7 @@ class KeyedReduce:
 
     Args:
         key: gives the key of a record.
-        combine: the name of a fold (sum, min, max) and the position of its field; or a program of the value so far and a record.
+        combine: the name of a fold (sum, min, max, min_by, max_by, min_by_last, max_by_last) and the position of its field; or a program of the value so far and a record.
         table: the reduction so far by key.
 
     Raises:
@@ -178,7 +178,7 @@ class KeyedWindows:
         key: gives the key of a record.
         assigner: ``panes`` or ``sessions``.
         spans: in milliseconds: size, slide and offset of panes; the gap of sessions.
-        contents: ``sum``, ``min`` or ``max`` of a field, ``reduce``, ``aggregate``, or ``elements``: all of them.
+        contents: ``sum``, ``min``, ``max``, ``min_by``, ``max_by``, ``min_by_last`` or ``max_by_last`` of a field, ``reduce``, ``aggregate``, or ``elements``: all of them.
         position: of the field.
         programs: of ``reduce`` the function; of ``aggregate`` create_accumulator, add, get_result, and merge if there is one.
         lateness: how long a window lives on after its end, in milliseconds.
@@ -263,6 +263,82 @@ class KeyedWindows:
             listed: windows that merge, as in ``news``.
             values: what is in windows.
             timers: all timers as they are in the heap (time, key, start, end).
+
+        Returns:
+            Whether all of it can be here; if not, nothing is.
+        """
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+@final
+class KeyedCounts:
+    """Windows by key on the global window with a ``CountTrigger``, as ``penstock.runtime.operators.window`` has them, on columns.
+
+    Args:
+        key: gives the key of a record.
+        every: with how many records of a key its window fires.
+        purges: whether it is emptied then.
+        most: how many records an evictor leaves before it fires; None where there is none.
+        contents: as of ``KeyedWindows``.
+        position: of the field.
+        programs: as of ``KeyedWindows``, without merge.
+        shows: whether results come with key, as (key, start, end, fires, clears, value).
+        seeing: a function of key, None and list of contents, or without the key: what it gives are the results.
+
+    Raises:
+        ValueError: these do not go together.
+    """
+
+    def __new__(
+        cls,
+        key: Program,
+        every: int,
+        purges: bool,
+        most: int | None,
+        contents: str,
+        position: int = 0,
+        programs: list[Program] = ...,
+        shows: bool = False,
+        seeing: Program | None = None,
+    ) -> KeyedCounts: ...
+    def __len__(self) -> int: ...
+    def counting(self) -> int:
+        """How many windows have records that came since they fired. O(windows)."""
+
+    def run(self, batch: Batch, start: int, end: int) -> tuple[Batch | None, int, bool]:
+        """Put some records into the windows of their keys.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+
+        Returns:
+            What has fired, or None; the place behind the last record that is done; whether the record there is doubtful, so that
+            Python decides. If it is not, and there is one, the next call begins with it.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+
+    def news(self) -> tuple[list[Batch], list[Batch], list[Batch]]:
+        """What the state in Python does not know; it counts as known from then on. O(changes).
+
+        Returns:
+            Batches of empty windows (key and two numbers), of what is in others (key, two numbers, contents), and of how many
+            records came since these fired (key, number).
+
+        Raises:
+            ValueError: something of it cannot be in a batch.
+        """
+
+    def load(self, values: list[Batch], counts: list[Batch]) -> bool:
+        """Take the state of Python in place of this one.
+
+        Args:
+            values: what is in windows (key, 0, 0, contents).
+            counts: how many records came since they fired (key, number).
 
         Returns:
             Whether all of it can be here; if not, nothing is.

@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import Any
 
 from rich.console import RenderableType
@@ -20,7 +21,7 @@ from rich.text import Text
 from penstock.analysis.builder import type_of
 from penstock.analysis.program import Program
 from penstock.analysis.states import functions_of
-from penstock.compiler.operators import Compilation, Verdict
+from penstock.compiler.operators import Compilation, Verdict, keys_of
 from penstock.display.tables import NO, QUIET, TITLE, YES, heading
 from penstock.display.text import visible
 from penstock.runtime.chain.operator import StreamOperator
@@ -28,6 +29,7 @@ from penstock.runtime.usercode.functions import simple_name
 
 FORMAT = 1  # version of :func:`as_json`
 NATIVE, COMPILED, PYTHON = "native", "compiled", "Python"
+_KEYS = ["first key", "second key"]
 _WORDS = {NATIVE: "native", COMPILED: "compiled", PYTHON: "in Python"}
 _STYLES = {NATIVE: YES, COMPILED: YES, PYTHON: NO}
 
@@ -37,7 +39,7 @@ class FunctionVerdict:
     """How a function of an operator runs, or the operator itself."""
 
     verdict: str  # "native", "compiled" or "Python"
-    role: str  # "key" for a key selector, "function", or "operator" for its own work
+    role: str  # "key" for a key selector, "first key" and "second key" of two; "function"; "operator" for its own work
     function: str = ""  # its name, where it is of the program
     reason: str = ""  # why it stays in Python
     file: str | None = None  # of what keeps it there, with line and column from 1
@@ -70,9 +72,10 @@ def verdicts_of(program: Program) -> tuple[OperatorVerdicts, ...]:
 
 def _verdicts(compilation: Compilation, operator: StreamOperator) -> Iterator[FunctionVerdict]:
     verdicts = compilation.verdicts(operator)
-    keys = 0 if operator.keyed is None else 1
-    for number, verdict in enumerate(verdicts):
-        yield _described(verdict, "key" if number < keys else "function" if verdict.function else "operator")
+    keys = len(keys_of(operator))
+    roles = _KEYS if keys > 1 else ["key"] * keys
+    for verdict, role in zip_longest(verdicts, roles):
+        yield _described(verdict, role or ("function" if verdict.function else "operator"))
     for function in functions_of(operator) if len(verdicts) == keys else ():
         yield FunctionVerdict(PYTHON, "function", simple_name(function), called_in_python(type_of(operator)))
 

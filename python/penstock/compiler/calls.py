@@ -22,8 +22,8 @@ from types import (
 from typing import Any
 
 from penstock.common.row import Row
-from penstock.compiler.expressions import Expressions
 from penstock.compiler.names import Static
+from penstock.compiler.patterns import Patterns
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import (
     BUILTINS,
@@ -45,7 +45,7 @@ _PLAIN = (type, FunctionType, BuiltinFunctionType, MethodDescriptorType, ClassMe
 _ITERATORS = {enumerate: "enumerate", zip: "zip", reversed: "reversed"}
 
 
-class Calls(Expressions):
+class Calls(Patterns):
     """The translator of calls."""
 
     @abstractmethod
@@ -57,6 +57,9 @@ class Calls(Expressions):
         """The result of a lambda or function for arguments that are variables; None if it is neither."""
 
     def call(self, node: ast.Call, use: Use) -> Json:
+        matched = self.pattern_call(node)
+        if matched is not None:
+            return matched
         called = node.func
         static = self.scope.static(called)
         if static is not None:
@@ -138,6 +141,8 @@ class Calls(Expressions):
             if library is None:
                 self._check_effects(static, node)
                 return self.program_call(static, node)
+        if value is bool and len(node.args) == 1 and not node.keywords:
+            return ["builtin", "bool", self.condition(node.args[0])]
         if isinstance(value, operator.itemgetter | operator.attrgetter):
             return self._getter(value, node)
         known = _lookup(value)

@@ -22,6 +22,7 @@ from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler.lists import lists_of
 from penstock.compiler.names import Opened, Scope, Static, assigned_names, body_of
 from penstock.compiler.opened import opened_by
+from penstock.compiler.patterns import matches_of
 from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
@@ -261,6 +262,7 @@ class _Unit:
         for name in parameters:
             scope.numbers[name] = scope.fresh()
         body = _Body(self, scope, lists, result, is_generator or lists.sink is not None)
+        body.matches = matches_of(scope, lists.values, tree)
         statements: list[Json] = []
         for name, static in (initial or {}).items():
             number = scope.number(name)

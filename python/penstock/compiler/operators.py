@@ -21,6 +21,7 @@ from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, 
 from penstock.runtime.operators.native_windows import why_python
 from penstock.runtime.operators.reduce import GroupedReduce
 from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.two_inputs import TwoInputOperator
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.functions import bind, simple_name
@@ -97,7 +98,7 @@ class Compilation:
 
     def verdicts(self, operator: StreamOperator) -> list[Verdict]:
         """How the functions of an operator run; none for an operator that has none, and no native form."""
-        verdicts = [self._verdict(operator.keyed.key_selector, "key")] if operator.keyed is not None else []
+        verdicts = [self._verdict(partition.key_selector, "key") for partition in keys_of(operator)]
         kind = _ONE_BY_ONE.get(type(operator))
         if kind is not None:
             return [*verdicts, self._verdict(operator.f, kind)]  # type: ignore[attr-defined]
@@ -156,6 +157,12 @@ class Compilation:
     def _program(self, function: Any, kind: str) -> str | None:
         result = self.function(function, kind)
         return result.program if isinstance(result, Compiled) else None
+
+
+def keys_of(operator: StreamOperator) -> list[KeyPartition]:
+    """How the inputs of an operator are keyed, those that are."""
+    partitions = [operator.keyed, operator.second_keyed if isinstance(operator, TwoInputOperator) else None]
+    return [partition for partition in partitions if partition is not None]
 
 
 def _tagging(side: int) -> Callable[[Any], Any]:

@@ -129,6 +129,7 @@ LIBRARY: dict[Any, tuple[str, Signature]] = {
     **{getattr(math, n): (f"math.{n}", signature("~x ~y /")) for n in _TWO_NUMBERS.split() if hasattr(math, n)},
     math.log: ("math.log", signature("~x ~base=? /")),
     math.prod: ("math.prod", signature("*items /")),
+    math.gcd: ("math.gcd", signature("~a=0 ~b=0 ~c=0 ~d=0 /")),
     json.loads: ("json.loads", signature("text /")),
     json.dumps: ("json.dumps", signature("~x /")),
 }
@@ -199,6 +200,6 @@ UNTRANSLATED = {
     "datetime": "dates and times are not values that native code has",
     "json": "only json.loads(text) and json.dumps(value) are translated",
     "math": "its result is not known to be the same on every platform",
-    "re": "patterns are Python's to match",
+    "re": "search, match, fullmatch, findall, split and sub of a constant pattern are translated",
 }
 """Modules that have no other translated function, and why."""

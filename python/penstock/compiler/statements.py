@@ -155,6 +155,8 @@ class Statements(Calls):
 
     def _assign(self, target: ast.expr, node: ast.expr) -> list[Json]:
         unpacked = isinstance(target, ast.Tuple | ast.List)
+        if isinstance(target, ast.Name) and target.id in self.matches:
+            return [["set", self.target(target), self.assigned_match(node)]]
         return self._assign_value(target, self.expression(node, Use.ITERATE if unpacked else Use.KEEP))
 
     def _assign_value(self, target: ast.expr, value: Json) -> list[Json]:

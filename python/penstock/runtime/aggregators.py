@@ -23,6 +23,7 @@ class SumAggregator:
     """Adds up one field, given by index or name; 0 on a record that is itself a number means the record."""
 
     field_fold: ClassVar[Literal["sum"]] = "sum"  # what it does to its field, as it changes nothing but that
+    native_fold: ClassVar[str] = "sum"  # by which name native code knows it
 
     position: Position
 
@@ -60,6 +61,13 @@ class ComparableAggregator:
     def field_fold(self) -> Literal["sum", "min", "max"] | None:
         """The function on its field, if it changes nothing else; None where it keeps whole records."""
         return None if self.by else self.kind
+
+    @property
+    def native_fold(self) -> str:
+        """By which name native code knows it."""
+        if not self.by:
+            return self.kind
+        return f"{self.kind}_by" if self.first else f"{self.kind}_by_last"
 
     @property
     def changes_first(self) -> bool:

@@ -24,5 +24,8 @@ pub use machine::Input;
 pub use pipeline::{Pipeline, Progress, Stage};
 pub use program::Program;
 pub use router::Router;
-pub use tables::{Aggregate, Assigner, Combine, Contents, Fired, Fold, KeyedReduce, News, Table, Taken, WindowSpec, Windows};
+pub use tables::{
+    Aggregate, Assigner, Best, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Fired, Fold, KeyedReduce, News, Table,
+    Taken, WindowSpec, Windows,
+};
 pub use value::{Doubt, Shape, Value};

@@ -1,7 +1,7 @@
 //! Operators with keyed state on batches: the channels of keys, and running reductions.
 
 use penstock_columns::stamps::{Stamped, stamped};
-use penstock_columns::{Combine, Fold, KeyedReduce as Reductions, Progress, Router, Value};
+use penstock_columns::{Best, Combine, Fold, KeyedReduce as Reductions, Progress, Router, Value};
 use penstock_runtime::key_groups::Channels;
 use penstock_runtime::key_type::KeyType;
 use pyo3::exceptions::PyValueError;
@@ -112,7 +112,7 @@ impl TimestampAssigner {
 ///
 /// Args:
 ///     key: gives the key of a record.
-///     combine: the name of a fold (sum, min, max) and the position of its field; or a program of the value so far and a record.
+///     combine: the name of a fold (sum, min, max, min_by, max_by, min_by_last, max_by_last) and the position of its field; or a program of the value so far and a record.
 ///     table: the reduction so far by key.
 ///
 /// Raises:
@@ -135,7 +135,10 @@ impl KeyedReduce {
     fn new(key: &Program, combine: Combination<'_>, table: Py<KeyedTable>) -> PyResult<Self> {
         let refused = || PyValueError::new_err("no fold, or a program with another number of arguments");
         let combine = match combine {
-            Combination::Field(fold, position) => Combine::Field(position, Fold::of(&fold).ok_or_else(refused)?),
+            Combination::Field(fold, position) => match Best::of(&fold, position) {
+                Some(best) => Combine::Best(best),
+                None => Combine::Field(position, Fold::of(&fold).ok_or_else(refused)?),
+            },
             Combination::Program(program) => Combine::Program(program.functions.clone()),
         };
         let reductions = Reductions::new(key.functions.clone(), combine).ok_or_else(refused)?;

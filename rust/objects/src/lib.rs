@@ -5,6 +5,7 @@
 //! data (a subclass, a number beyond 64 bits, a lone surrogate) is left to it.
 
 mod batches;
+mod counts;
 mod decode;
 mod encode;
 mod folds;
@@ -21,6 +22,7 @@ pub mod state;
 mod windows;
 
 pub use batches::Batch;
+pub use counts::KeyedCounts;
 pub use decode::decode_columns;
 pub use encode::encode_columns;
 pub use folds::KeyedFold;

@@ -1,6 +1,6 @@
 //! Windows by key, as Python sees them.
 
-use penstock_columns::{Aggregate, Assigner, Batch as Columns, Contents, Fold, WindowSpec, Windows};
+use penstock_columns::{Aggregate, Assigner, Batch as Columns, Best, Contents, Fold, WindowSpec, Windows};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -12,13 +12,31 @@ type News = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>);
 /// The parts of what `run` returns.
 type TakenRecords = (Option<Batch>, Vec<usize>, u64, usize, bool);
 
+/// What windows contain, by its name.
+pub(crate) fn contents_of(name: &str, position: usize, programs: &[PyRef<'_, Program>]) -> Option<Contents> {
+    let functions: Vec<_> = programs.iter().map(|program| program.functions.clone()).collect();
+    Some(match (name, &functions[..]) {
+        ("elements", []) => Contents::Elements,
+        ("reduce", [reduce]) => Contents::Reduce(reduce.clone()),
+        ("aggregate", [create, add, result, merge @ ..]) if merge.len() < 2 => {
+            let (create, add, result) = (create.clone(), add.clone(), result.clone());
+            Contents::Aggregate(Box::new(Aggregate { create, add, result, merge: merge.first().cloned() }))
+        }
+        (fold, []) => match Best::of(fold, position) {
+            Some(best) => Contents::Best(best),
+            None => Contents::Field(position, Fold::of(fold)?),
+        },
+        _ => return None,
+    })
+}
+
 /// Windows by key with the default trigger, as ``penstock.runtime.operators.window`` has them, on columns.
 ///
 /// Args:
 ///     key: gives the key of a record.
 ///     assigner: ``panes`` or ``sessions``.
 ///     spans: in milliseconds: size, slide and offset of panes; the gap of sessions.
-///     contents: ``sum``, ``min`` or ``max`` of a field, ``reduce``, ``aggregate``, or ``elements``: all of them.
+///     contents: ``sum``, ``min``, ``max``, ``min_by``, ``max_by``, ``min_by_last`` or ``max_by_last`` of a field, ``reduce``, ``aggregate``, or ``elements``: all of them.
 ///     position: of the field.
 ///     programs: of ``reduce`` the function; of ``aggregate`` create_accumulator, add, get_result, and merge if there is one.
 ///     lateness: how long a window lives on after its end, in milliseconds.
@@ -58,17 +76,7 @@ impl KeyedWindows {
             ("sessions", &[gap]) => Assigner::Sessions { gap },
             _ => return Err(refused()),
         };
-        let functions: Vec<_> = programs.iter().map(|program| program.functions.clone()).collect();
-        let contents = match (contents, &functions[..]) {
-            ("elements", []) => Contents::Elements,
-            ("reduce", [reduce]) => Contents::Reduce(reduce.clone()),
-            ("aggregate", [create, add, result, merge @ ..]) if merge.len() < 2 => {
-                let (create, add, result) = (create.clone(), add.clone(), result.clone());
-                Contents::Aggregate(Box::new(Aggregate { create, add, result, merge: merge.first().cloned() }))
-            }
-            (fold, []) => Contents::Field(position, Fold::of(fold).ok_or_else(refused)?),
-            _ => return Err(refused()),
-        };
+        let contents = contents_of(contents, position, &programs).ok_or_else(refused)?;
         let seeing = seeing.map(|program| program.functions.clone());
         let spec = WindowSpec { key: key.functions.clone(), assigner, contents, lateness, side, shows, clears, seeing };
         Ok(Self { windows: Windows::new(spec).ok_or_else(refused)? })

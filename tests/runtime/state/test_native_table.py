@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from penstock.common import Row, Types
 from penstock.runtime import native
+from penstock.runtime.aggregators import ComparableAggregator
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.native_table import NativeTable
@@ -83,6 +84,34 @@ def test_a_fold_of_a_field(records: list[Any], kind: str, position: int, rows: b
         if in_doubt:
             break
     assert repr(results) == repr(reduced(records, kind, position))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([3, 3, 4, -1]), KEYS, st.sampled_from(["x", "y"]), FLOATS), max_size=30),
+    st.sampled_from(["min", "max"]),
+    st.booleans(),
+    st.sampled_from([0, 2, 3]),
+    st.booleans(),
+)
+def test_the_best_record_of_a_key(records: list[Any], kind: Any, first: bool, position: int, rows: bool) -> None:
+    records = [Row(*record) for record in records] if rows else records
+    reducer = ComparableAggregator(position, kind, by=True, first=first)
+    so_far: dict[Any, Any] = {}
+    expected = []
+    for record in records:
+        before = so_far.get(record[1])
+        so_far[record[1]] = record if before is None else reducer.reduce(before, record)
+        expected.append(so_far[record[1]])
+    table = functions.KeyedTable()
+    stage = functions.KeyedReduce(functions.Program(KEY % 1), (reducer.native_fold, position), table)
+    results: list[Any] = []
+    for start in range(0, len(records), 4):
+        batch = functions.Batch.of(records[start : start + 4])
+        out, _, end, in_doubt = stage.run(batch, 0, len(batch))
+        assert (end, in_doubt) == (len(batch), False)
+        results += out.objects()
+    assert repr(results) == repr(expected)
+    assert repr(dict(zip(*table.items(0, len(table)), strict=True))) == repr(so_far)
 
 
 def test_records_of_other_shapes_are_in_doubt() -> None:

@@ -186,6 +186,10 @@ FUNCTIONS = {
     "sum": ReduceWindow(SumAggregator(1)),
     "min": ReduceWindow(ComparableAggregator(1, "min")),
     "max": ReduceWindow(ComparableAggregator(1, "max")),
+    "min by": ReduceWindow(ComparableAggregator(1, "min", by=True)),
+    "max by": ReduceWindow(ComparableAggregator(1, "max", by=True)),
+    "min by, last": ReduceWindow(ComparableAggregator(1, "min", by=True, first=False)),
+    "max by, last": ReduceWindow(ComparableAggregator(1, "max", by=True, first=False)),
     "reduce": ReduceWindow(product, program=PRODUCT),
     "aggregate": AggregateWindow(Together(), programs=TOGETHER),
     "sum, seen": ReduceWindow(SumAggregator(1), ProcessWindow(Seen())),
@@ -375,7 +379,7 @@ def test_the_clock(assigner, function, steps):
     follow(Both(WindowOperator(windows, windows.default_trigger(), None, FUNCTIONS[function], keyed=KEY)), steps)
 
 
-@pytest.mark.parametrize("function", ["sum", "known", "largest", "number, with ends"])
+@pytest.mark.parametrize("function", ["sum", "max by, last", "known", "largest", "number, with ends"])
 @pytest.mark.parametrize("assigner", BY_EVENT_TIME)
 @given(steps=DOUBTFUL)
 def test_doubtful_records_go_through_python(assigner, function, steps):
@@ -397,7 +401,7 @@ def test_what_fails_fails_in_python():
     [
         {"trigger": CountTrigger(2)},
         {"evictor": CountEvictor.of(2)},
-        {"assigner": GlobalWindows()},
+        {"assigner": GlobalWindows(), "trigger": EventTimeTrigger()},
         {"function": ReduceWindow(product)},
         {"function": ReduceWindow(SumAggregator("amount"))},
         {"keyed": replace(KEY, program=None)},

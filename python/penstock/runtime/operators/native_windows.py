@@ -33,6 +33,7 @@ from penstock.runtime.windows.assigners import (
     TumblingProcessingTimeWindows,
     WindowAssigner,
 )
+from penstock.runtime.windows.evictors import CountEvictor
 from penstock.runtime.windows.functions import (
     AggregateWindow,
     ApplyWindow,
@@ -43,7 +44,13 @@ from penstock.runtime.windows.functions import (
 )
 from penstock.runtime.windows.merging_windows import STATE as SESSIONS
 from penstock.runtime.windows.time_window import TimeWindow
-from penstock.runtime.windows.triggers import EventTimeTrigger, ProcessingTimeTrigger, Trigger
+from penstock.runtime.windows.triggers import (
+    CountTrigger,
+    EventTimeTrigger,
+    ProcessingTimeTrigger,
+    PurgingTrigger,
+    Trigger,
+)
 
 _NO_TIME = -(1 << 63)
 
@@ -61,7 +68,7 @@ class Operator(Protocol):
     emitted: int
     output: CountingOutput
 
-    def show(self, key: Any, window: TimeWindow, shown: list[Any]) -> None:
+    def show(self, key: Any, window: Any, shown: list[Any]) -> None:
         """Show a window to the function, and emit what it returns."""
         ...
 
@@ -83,12 +90,12 @@ def native_windows(
     key, spans = keyed.key_program(functions), _spans(assigner)
     if key is None or spans is None or why_python(assigner, trigger, None, function) is not None:
         return None
-    contents = _contents(functions, function)
+    contents = contents_of(functions, function)
     if contents is None or (assigner.merging and isinstance(function, AggregateWindow) and len(contents[2]) < 4):
         return None
     lateness = lateness if assigner.is_event_time() else 0
     clears, seeing = function.clearer() is not None, seeing_program(functions, function)
-    shows = seeing is None and _shows(function)
+    shows = seeing is None and shows_windows(function)
     options = {"side": late_tag is not None, "shows": shows, "clears": clears, "seeing": seeing}
     return functions.KeyedWindows(key, *spans, *contents, lateness=lateness, **options)
 
@@ -98,20 +105,55 @@ def why_python(
 ) -> str | None:
     """Why windows stay in Python, whatever becomes of the functions of the program; None for those that do not."""
     if assigner.constant is not None:
-        return "the global window has no end in native code"
-    if _spans(assigner) is None:
-        return (
-            f"native code knows Flink's own assigners with a fixed size or gap, and {simple_name(assigner)} is another"
-        )
-    if type(trigger) is not (EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger):
-        return f"native code fires at the end of a window only, and {simple_name(trigger)} is another trigger"
-    if evictor is not None:
-        return f"native code has no evictors, and there is {simple_name(evictor)}"
+        reason = _why_uncounted(trigger, evictor)
+    else:
+        reason = _why_untimed(assigner, trigger, evictor)
+    if reason is not None:
+        return reason
     if not isinstance(function, (ReduceWindow, AggregateWindow, ApplyWindow, ProcessWindow, CoGroupWindow)):
         return "native code reduces, aggregates or shows all elements, and this function does something else"
     if isinstance(function, ReduceWindow) and isinstance(function.reducer, _FOLDS) and _fold(function.reducer) is None:
         return "native code adds up and compares fields by their positions only"
     return None
+
+
+def _why_untimed(assigner: WindowAssigner[Any, Any], trigger: Trigger[Any, Any], evictor: Any) -> str | None:
+    if _spans(assigner) is None:
+        return (
+            f"native code knows Flink's own assigners with a fixed size or gap, and {simple_name(assigner)} is another"
+        )
+    if type(trigger) is not (EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger):
+        return f"native code fires windows of time at their end only, and {simple_name(trigger)} is another trigger"
+    if evictor is not None:
+        return f"native code has no evictors for windows of time, and there is {simple_name(evictor)}"
+    return None
+
+
+def _why_uncounted(trigger: Trigger[Any, Any], evictor: Any) -> str | None:
+    if _count_of(trigger) is None:
+        return f"native code fires the global window by a CountTrigger only, and {simple_name(trigger)} is another"
+    if counted_by(trigger, evictor) is None:
+        return f"native code knows a CountEvictor of one record or more that evicts before, and this is {evictor}"
+    return None
+
+
+def _count_of(trigger: Trigger[Any, Any]) -> tuple[int, bool] | None:
+    """With how many records a trigger fires, and whether it purges."""
+    purges = type(trigger) is PurgingTrigger
+    inner = trigger.nested_trigger if isinstance(trigger, PurgingTrigger) else trigger
+    return (inner.window_size, purges) if type(inner) is CountTrigger and 0 < inner.window_size < 1 << 62 else None
+
+
+def counted_by(trigger: Trigger[Any, Any], evictor: Any) -> tuple[int, bool, int | None] | None:
+    """With how many records windows fire, whether they are emptied then, and how many records an evictor leaves; None
+    where native code does not know trigger or evictor."""
+    count = _count_of(trigger)
+    if count is None:
+        return None
+    if evictor is None:
+        return *count, None
+    known = type(evictor) is CountEvictor and not evictor.after and 0 < evictor.count < 1 << 62
+    return (*count, evictor.count) if known else None
 
 
 def seeing_program(functions: ModuleType, function: WindowFunction) -> Any:
@@ -122,7 +164,7 @@ def seeing_program(functions: ModuleType, function: WindowFunction) -> Any:
     return native.program(functions, then.program)
 
 
-def _shows(function: WindowFunction) -> bool:
+def shows_windows(function: WindowFunction) -> bool:
     """Whether a function sees windows, so that not their contents go on."""
     return not isinstance(function, (ReduceWindow, AggregateWindow)) or function.then is not None
 
@@ -141,7 +183,7 @@ def _spans(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None:
     return None if spans is None or any(abs(span) >= 1 << 62 for span in spans[1]) else spans
 
 
-def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int, list[Any]] | None:
+def contents_of(functions: ModuleType, function: WindowFunction) -> tuple[str, int, list[Any]] | None:
     """The kind of contents, the position of their field, and their programs."""
     if isinstance(function, (ApplyWindow, ProcessWindow, CoGroupWindow)):
         return "elements", 0, []
@@ -161,8 +203,8 @@ def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int
 
 def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | None:
     """The kind of a reducer and the position of its field; None where native code does not know it."""
-    kind, position = reducer.field_fold, reducer.position
-    return None if kind is None or type(position) is not int or position < 0 else (kind, position)
+    position = reducer.position
+    return None if type(position) is not int or position < 0 else (reducer.native_fold, position)
 
 
 class NativeWindows:
@@ -182,7 +224,7 @@ class NativeWindows:
         assert context.state is not None
         self._functions, self._windows, self._operator = functions, windows, operator
         self._state, self._time, self._fail = context.state, context.time, context.fail
-        self._shows = _shows(function) and seeing_program(functions, function) is None
+        self._shows = shows_windows(function) and seeing_program(functions, function) is None
         self._late_tag, self.event_time = late_tag, event_time
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
         state = self._state
@@ -321,10 +363,10 @@ class NativeWindows:
         removed, values, unlisted, listed, whole, timers = self._windows.news()
         state, named = self._state, _Named()
         slot = state.slot
-        for state.slot, start, end in _rows(removed):
+        for state.slot, start, end in rows_of(removed):
             state.drop(STATE, named[start, end])
         state.slot = slot
-        for (start, end), rows in groupby(_rows(values), itemgetter(1, 2)):
+        for (start, end), rows in groupby(rows_of(values), itemgetter(1, 2)):
             table = state.table(STATE, named[start, end])
             for key, _, _, value in rows:
                 table[key] = value
@@ -332,12 +374,12 @@ class NativeWindows:
             self._list(unlisted, listed, named)
         queue = self._queue
         if whole:
-            queue.fill([Timer(time, key, key, named[start, end]) for _, time, key, start, end in _rows(timers)])
+            queue.fill([Timer(time, key, key, named[start, end]) for _, time, key, start, end in rows_of(timers)])
             if queue.noted is not None:
                 queue.all_new = True
                 queue.noted.clear()
             return
-        for added, time, key, start, end in _rows(timers):
+        for added, time, key, start, end in rows_of(timers):
             if added:
                 queue.add(time, key, key, named[start, end])
             else:
@@ -346,14 +388,14 @@ class NativeWindows:
     def _list(self, unlisted: list[Any], listed: list[Any], named: _Named) -> None:
         """Bring the sets of sessions up to date."""
         table = self._state.table(SESSIONS)
-        for key, start, end in _rows(unlisted):
+        for key, start, end in rows_of(unlisted):
             live = dict(table.get(key, ()))
             live.pop(named[start, end], None)
             if live:
                 table[key] = live
             else:
                 table.pop(key, None)
-        for key, start, end, kept_start, kept_end in _rows(listed):
+        for key, start, end, kept_start, kept_end in rows_of(listed):
             table[key] = {**table.get(key, {}), named[start, end]: named[kept_start, kept_end]}
 
     def flush(self) -> None:
@@ -373,5 +415,6 @@ class _Named(dict[Any, TimeWindow]):
         return window
 
 
-def _rows(batches: Iterable[Any]) -> Iterator[Any]:
+def rows_of(batches: Iterable[Any]) -> Iterator[Any]:
+    """The rows of some batches."""
     return (row for batch in batches for row in batch.objects())

@@ -186,8 +186,8 @@ class _GroupedReduce(LiveOperator):
         if key is None or not (state.has_own_forms and state.holds_dicts):
             return None
         if isinstance(reducer, (SumAggregator, ComparableAggregator)):
-            kind, position = reducer.field_fold, reducer.position
-            combine = None if kind is None or type(position) is not int or position < 0 else (kind, position)
+            position = reducer.position
+            combine = None if type(position) is not int or position < 0 else (reducer.native_fold, position)
         else:
             combine = native.program(functions, self._program)
         if combine is None:

@@ -24,6 +24,7 @@ from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
 from penstock.runtime.chain.operator import KeyedStage, LiveOperator, StreamOperator, Take
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.operators.native_counts import NativeCounts, native_counts
 from penstock.runtime.operators.native_windows import NativeWindows, native_windows
 from penstock.runtime.operators.process import Times, Yielding
 from penstock.runtime.operators.reduce import key_of
@@ -154,9 +155,13 @@ class _Window(Yielding):
     def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
         spec, context, state, keyed = self._spec, self.context, self._state, self.keyed
         assert keyed is not None
-        if spec.evictor is not None or isinstance(context.time, BatchTime):
+        if isinstance(context.time, BatchTime) or not (state.has_own_forms and state.holds_dicts):
             return None
-        if not (state.has_own_forms and state.holds_dicts):
+        if spec.assigner.constant is not None:
+            how = spec.assigner, spec.trigger, spec.evictor, spec.function
+            counts = native_counts(functions, keyed, *how)
+            return None if counts is None else NativeCounts(functions, counts, self, spec.function)
+        if spec.evictor is not None:
             return None
         parts = spec.assigner, spec.trigger, spec.function, spec.lateness, spec.late_tag
         windows = native_windows(functions, keyed, *parts)
@@ -264,7 +269,7 @@ class _Window(Yielding):
         key, end = state.current_key, window.max_timestamp()
         self._contents.show(table, state.slot, lambda shown: self.emit(self._apply(key, window, shown, context), end))
 
-    def show(self, key: Any, window: TimeWindow, shown: list[Any]) -> None:
+    def show(self, key: Any, window: Any, shown: list[Any]) -> None:
         """Show a window to the function, and emit what it returns."""
         self._state.resume(key, key)
         self._window_context._window = window

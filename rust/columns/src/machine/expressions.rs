@@ -4,6 +4,7 @@ use bumpalo::collections::Vec as Items;
 
 use super::{Frame, Machine, truth};
 use crate::program::{Binary, Clause, Comparison, Expr, Lookup, is_hashable};
+use crate::python::patterns::{Call, Pattern};
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Value};
 
@@ -66,10 +67,8 @@ impl<'a> Machine<'a, '_> {
                 self.key(value, name, *slow)
             }
             Expr::Chain(first, rest) => self.chain(frame, first, rest),
-            Expr::InSet(operand, set, negated) => {
-                let value = self.eval(frame, operand)?;
-                Ok(Value::Bool(set.contains(value, self.arena, self.constants)? != *negated))
-            }
+            Expr::InSet(operand, set, negated) => Ok(Value::Bool(set.contains(self.eval(frame, operand)?)? != *negated)),
+            Expr::Pattern(pattern, call, values) => self.pattern(frame, pattern, *call, values),
             Expr::Lookup(lookup, key, default) => self.lookup(frame, lookup, key, default.as_deref()),
             Expr::Format(operand, spec, conversion) => self.format(frame, operand, spec, *conversion),
             Expr::Concat(parts) => self.concat(frame, parts),
@@ -196,6 +195,12 @@ impl<'a> Machine<'a, '_> {
             left = right;
         }
         Ok(Value::Bool(true))
+    }
+
+    fn pattern(&mut self, frame: &mut Frame<'a>, pattern: &'a Pattern, call: Call, values: &'a [Expr]) -> Evaluated<'a> {
+        let values = self.all(frame, values)?;
+        let result = pattern.call(call, values, self.arena)?;
+        self.bounded().map(|()| result)
     }
 
     fn lookup(&mut self, frame: &mut Frame<'a>, lookup: &'a Lookup, key: &'a Expr, default: Option<&'a Expr>) -> Evaluated<'a> {

@@ -165,5 +165,11 @@ fn a_constant_dict_is_looked_into_by_hash() {
     let ints = r#"[["return", ["method", "get", ["const", {"d": [[1, "one"]]}], ["local", 0]]]]"#;
     gives(ints, Value::Int(1), r#"Text("one")"#);
     gives(ints, Value::Int(2), "None");
-    doubts(ints, Value::Bool(true));
+    gives(ints, Value::Bool(true), r#"Text("one")"#);
+    gives(ints, Value::Float(1.0), r#"Text("one")"#);
+    doubts(ints, Value::List(&[]));
+    let inside = r#"[["return", ["compare", ["local", 0], "not_in", ["const", {"d": [[1, "one"], ["x", 2]]}]]]]"#;
+    gives(inside, Value::Float(1.0), "Bool(false)");
+    gives(inside, Value::Text("y"), "Bool(true)");
+    doubts(inside, Value::Float(f64::NAN));
 }

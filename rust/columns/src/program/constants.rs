@@ -1,12 +1,10 @@
 //! Constants of programs: plain data of Python.
 
 use bumpalo::Bump;
-use hashbrown::{HashMap, HashSet};
 use serde_json::Value as Json;
 
 use super::parse::{Malformed, list, malformed};
-use crate::python::Function as Operation;
-use crate::value::{Doubt, Value};
+use crate::value::Value;
 
 /// A constant.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,88 +78,11 @@ impl Constant {
     }
 }
 
-/// A constant dict that is looked into.
-#[derive(Debug)]
-pub enum Lookup {
-    /// All keys are texts.
-    Texts(HashMap<Box<str>, Constant, foldhash::fast::FixedState>),
-    /// All keys are integers.
-    Ints(HashMap<i64, Constant, foldhash::fast::FixedState>),
-}
-
-impl Lookup {
-    /// The dict as such a one, if its keys are all of one kind.
-    pub(super) fn of(entries: &[(Constant, Constant)]) -> Option<Self> {
-        let texts =
-            entries.iter().map(|(key, value)| if let Constant::Text(key) = key { Some((key.clone(), value.clone())) } else { None });
-        if let Some(texts) = texts.collect::<Option<_>>() {
-            return Some(Self::Texts(texts));
-        }
-        let ints = entries.iter().map(|(key, value)| if let Constant::Int(key) = key { Some((*key, value.clone())) } else { None });
-        ints.collect::<Option<_>>().map(Self::Ints)
-    }
-
-    /// What it has for a key; in doubt where the key is of another kind, which may be equal to one of this kind.
-    #[inline]
-    pub(crate) fn get(&self, key: Value<'_>) -> Result<Option<&Constant>, Doubt> {
-        match (self, key) {
-            (Self::Texts(entries), Value::Text(key)) => Ok(entries.get(key)),
-            (Self::Ints(entries), Value::Int(key)) => Ok(entries.get(&key)),
-            _ => Err(Doubt),
-        }
-    }
-}
-
 fn hexadecimal(digits: &str) -> Option<Box<[u8]>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let plain = rest.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     if plain { pairs.iter().map(byte).collect() } else { None }
-}
-
-/// The items of a constant set.
-#[derive(Clone, Debug)]
-pub enum Set {
-    /// Texts only.
-    Texts(HashSet<Box<str>, foldhash::fast::FixedState>),
-    /// Integers only.
-    Ints(HashSet<i64, foldhash::fast::FixedState>),
-    /// Anything: a constant tuple that is searched, by this operator.
-    Mixed(usize, Operation),
-}
-
-impl Set {
-    /// The set of these items, which are also the constant with this number.
-    pub(super) fn of(items: &[Constant], number: usize, contains: Operation) -> Self {
-        let texts = items.iter().map(|item| if let Constant::Text(text) = item { Some(text.clone()) } else { None });
-        if let Some(texts) = texts.collect::<Option<_>>() {
-            return Self::Texts(texts);
-        }
-        let ints = items.iter().map(|item| if let Constant::Int(number) = item { Some(*number) } else { None });
-        match ints.collect::<Option<_>>() {
-            Some(ints) => Self::Ints(ints),
-            None => Self::Mixed(number, contains),
-        }
-    }
-
-    /// Whether a value is among the items; in doubt where it has no hash.
-    pub(crate) fn contains<'a>(&self, value: Value<'a>, arena: &'a Bump, constants: &[Value<'a>]) -> Result<bool, Doubt> {
-        match (self, value) {
-            (Self::Texts(texts), Value::Text(text)) => Ok(texts.contains(text)),
-            (Self::Texts(_), Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_)) => Ok(false),
-            (Self::Ints(ints), Value::Int(number)) => Ok(ints.contains(&number)),
-            (Self::Ints(ints), Value::Bool(flag)) => Ok(ints.contains(&i64::from(flag))),
-            (Self::Ints(ints), Value::Float(number)) => {
-                Ok((number as i64) as f64 == number && number < 9.2e18 && ints.contains(&(number as i64)))
-            }
-            (Self::Ints(_), Value::None | Value::Text(_)) => Ok(false),
-            (Self::Mixed(number, contains), _) if is_hashable(value, 16) => match contains(arena, &[value, constants[*number]])? {
-                Value::Bool(contained) => Ok(contained),
-                _ => Err(Doubt),
-            },
-            _ => Err(Doubt),
-        }
-    }
 }
 
 /// Whether a value has a hash that depends on nothing but its class. Recursive, to this depth.

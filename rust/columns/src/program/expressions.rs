@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
+use super::patterns::{call_of, pattern_of};
 use super::{Binary, Clause, Comparison, Constant, Expr, Keyed, Known, Lookup, Set};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
@@ -49,6 +50,9 @@ impl Scope<'_> {
             ("builtin", [name, arguments @ ..]) => self.apply(name, python::builtin, arguments)?,
             ("method", [name, values @ ..]) if !values.is_empty() => self.method(name, values)?,
             ("lib", [name, arguments @ ..]) => self.apply(name, python::library, arguments)?,
+            ("pattern", [pattern, call, values @ ..]) => {
+                Expr::Pattern(Arc::new(pattern_of(pattern)?), call_of(text(call)?)?, self.all(values)?)
+            }
             ("format", [operand, spec, conversion]) => {
                 Expr::Format(Box::new(self.expr(operand)?), text(spec)?.into(), conversion_of(text(conversion)?)?)
             }
@@ -193,10 +197,10 @@ impl Scope<'_> {
     }
 
     fn compare(&mut self, first: &Json, rest: &[Json]) -> Read {
-        if let [name, set] = rest
-            && let Some(items) = set[1]["s"].as_array().filter(|_| set[0] == "const")
+        if let [name, container] = rest
+            && let Some(found) = self.in_constant(first, text(name)?, container)?
         {
-            return self.in_set(first, text(name)?, items);
+            return Ok(found);
         }
         let first = self.expr(first)?;
         let (pairs, alone) = rest.as_chunks::<2>();
@@ -258,19 +262,34 @@ impl Scope<'_> {
         Ok(Expr::Extreme(wanted, Box::new(keyed), default))
     }
 
-    fn in_set(&mut self, operand: &Json, name: &str, items: &[Json]) -> Read {
+    /// `… in …` of a constant set or dict; `None` for other comparisons.
+    fn in_constant(&mut self, operand: &Json, name: &str, container: &Json) -> Result<Option<Expr>, Malformed> {
+        let constant = Some(&container[1]).filter(|_| container[0] == "const");
+        let set = constant.and_then(|constant| constant["s"].as_array());
+        let dict = constant.and_then(|constant| constant["d"].as_array());
+        let keys = |entries: &Vec<Json>| entries.iter().map(|entry| Constant::parse(&entry[0])).collect::<Result<Box<[_]>, _>>();
         let negated = match name {
             "in" => false,
             "not_in" => true,
-            _ => return Err(malformed("a set is only looked into")),
+            _ if set.is_some() => return Err(malformed("a set is only looked into")),
+            _ => return Ok(None),
         };
+        let items = match (set, dict) {
+            (Some(items), _) => items.iter().map(Constant::parse).collect::<Result<_, _>>()?,
+            (_, Some(entries)) => keys(entries)?,
+            _ => return Ok(None),
+        };
+        let Some(set) = Set::of(items) else {
+            return if set.is_some() { self.among(operand, name, container).map(Some) } else { Ok(None) };
+        };
+        Ok(Some(Expr::InSet(Box::new(self.expr(operand)?), Arc::new(set), negated)))
+    }
+
+    /// `… in …` of a constant set that has no hash table.
+    fn among(&mut self, operand: &Json, name: &str, set: &Json) -> Read {
         let operand = self.expr(operand)?;
-        let items: Box<[Constant]> = items.iter().map(Constant::parse).collect::<Result<_, _>>()?;
-        let set = Set::of(&items, self.constants.len(), operator("in")?);
-        if matches!(set, Set::Mixed(..)) {
-            self.constants.push(Constant::Tuple(items));
-        }
-        Ok(Expr::InSet(Box::new(operand), Box::new(set), negated))
+        let (name, set) = self.compared(name, set)?;
+        Ok(Expr::Apply(operator(name)?, Known::Other, Box::new([operand, set])))
     }
 
     fn apply(&mut self, name: &Json, of: fn(&str, usize) -> Option<Operation>, values: &[Json]) -> Read {

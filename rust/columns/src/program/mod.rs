@@ -12,16 +12,20 @@ mod constants;
 mod depth;
 mod expressions;
 mod guard;
+mod lookups;
 mod parse;
+mod patterns;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::python::Function as Operation;
+use crate::python::patterns::{Call, Pattern};
 use crate::value::Shape;
 
+pub use constants::Constant;
 pub(crate) use constants::is_hashable;
-pub use constants::{Constant, Lookup, Set};
+pub use lookups::{Lookup, Set};
 pub use parse::Malformed;
 
 /// A translated function, with those that it calls.
@@ -143,9 +147,11 @@ pub(crate) enum Expr {
     Compare(Comparison, Operation, Box<[Self; 2]>),
     Chain(Box<Self>, Box<[(Operation, Self)]>),
     /// Whether a value is in a set, or is not.
-    InSet(Box<Self>, Box<Set>, bool),
+    InSet(Box<Self>, Arc<Set>, bool),
     /// What a constant dict has for a key, or instead of it; without a default a missing key is in doubt.
     Lookup(Arc<Lookup>, Box<Self>, Option<Box<Self>>),
+    /// What is done with a regular expression, and a text.
+    Pattern(Arc<Pattern>, Call, Box<[Self]>),
     Apply(Operation, Known, Box<[Self]>),
     Format(Box<Self>, Box<str>, Option<char>),
     Concat(Box<[Self]>),

@@ -20,6 +20,7 @@ mod layout;
 mod math;
 mod methods;
 mod numbers;
+pub mod patterns;
 mod percent;
 mod sequences;
 mod show;
@@ -34,7 +35,7 @@ use bumpalo::Bump;
 
 pub use classes::classes;
 pub use collections::{sort_by_keys, with_item};
-pub use compare::order;
+pub use compare::{order, same_item};
 pub(crate) use convert::number;
 pub use format::format;
 pub use sequences::{attribute, iterate, truth};

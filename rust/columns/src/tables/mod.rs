@@ -1,5 +1,6 @@
 //! State by key: tables, and the operators that keep their state in them.
 
+mod best;
 mod cells;
 mod folds;
 mod reduce;
@@ -7,8 +8,11 @@ mod table;
 mod timers;
 mod windows;
 
+pub use best::Best;
 pub use cells::Cells;
 pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
 pub use timers::{Timer, Timers};
-pub use windows::{Aggregate, Assigner, Contents, Fired, News, Spec as WindowSpec, Taken, Windows};
+pub use windows::{
+    Aggregate, Assigner, Contents, CountNews, CountSpec, CountWindows, Counted, Fired, News, Spec as WindowSpec, Taken, Windows,
+};

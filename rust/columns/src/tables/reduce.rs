@@ -2,6 +2,7 @@
 
 use bumpalo::Bump;
 
+use super::best::{Best, field_of};
 use super::folds::folded;
 use super::table::Table;
 use crate::batch::Batch;
@@ -55,6 +56,8 @@ impl Fold {
 pub enum Combine {
     /// The first, with one field folded.
     Field(usize, Fold),
+    /// One of them, whole.
+    Best(Best),
     /// What a function of both returns.
     Program(Program),
 }
@@ -71,7 +74,7 @@ impl KeyedReduce {
     pub fn new(key: Program, combine: Combine) -> Option<Self> {
         let fits = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();
         let combines = match &combine {
-            Combine::Field(..) => true,
+            Combine::Field(..) | Combine::Best(_) => true,
             Combine::Program(program) => fits(program, 2),
         };
         (fits(&key, 1) && combines).then_some(Self { key, combine })
@@ -81,6 +84,7 @@ impl KeyedReduce {
     fn fold_of(&self, batch: &Batch) -> Option<(usize, Fold)> {
         match &self.combine {
             Combine::Field(position, fold) => Some((*position, *fold)),
+            Combine::Best(_) => None,
             Combine::Program(program) => {
                 let Data::Tuples(fields) = batch.records().data() else { return None };
                 let (position, arity) = program.sum_of_field(self.key.field())?;
@@ -108,7 +112,7 @@ impl KeyedReduce {
         let of_key = key.constants(&constants);
         let of_combine = match combine {
             Combine::Program(program) => program.constants(&constants),
-            Combine::Field(..) => &[],
+            Combine::Field(..) | Combine::Best(_) => &[],
         };
         let (mut row, mut doubtful) = (start, false);
         while row < end {
@@ -151,6 +155,7 @@ impl Call<'_> {
         };
         match combine {
             Combine::Field(position, fold) => self.fold(number, *position, *fold, record),
+            Combine::Best(best) => self.choose(number, *best, record),
             Combine::Program(program) => self.call(number, program, constants, record),
         }
     }
@@ -176,6 +181,23 @@ impl Call<'_> {
         Ok(())
     }
 
+    fn choose(&mut self, number: usize, best: Best, record: Input<'_>) -> Result<(), Refusal> {
+        let new = field(record, best.position, self.arena)?;
+        let before = self.table.value(number, self.arena);
+        if !best.gives_way(field_of(before, best.position)?, new)? {
+            self.builder.push(before)?;
+            self.table.touch(number);
+            return Ok(());
+        }
+        let record = record.value(self.arena);
+        if !self.table.fits(record) {
+            return Err(Refusal::Doubt);
+        }
+        self.builder.push(record)?;
+        self.table.set(number, record);
+        Ok(())
+    }
+
     fn call(&mut self, number: usize, program: &Program, constants: &[Value<'_>], record: Input<'_>) -> Result<(), Refusal> {
         let before = Input::Value(self.table.value(number, self.arena));
         let result = program.call(constants, &mut [before, record], self.arena, &mut MOST_STEPS.clone())?;
@@ -193,11 +215,11 @@ impl Call<'_> {
 #[inline]
 pub(super) fn field<'a>(record: Input<'a>, position: usize, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
     match record {
-        Input::Row(column, row) if !column.is_none(row) => {
+        Input::Row(column, row) if !column.is_none(row) && !matches!(column.data(), Data::Rows(shape, _) if shape.class != 0) => {
             column.fields().and_then(|fields| fields.get(position)).map(|field| field.get(row, arena)).ok_or(Doubt)
         }
-        Input::Value(Value::Tuple(fields) | Value::Row(_, fields)) => fields.get(position).copied().ok_or(Doubt),
-        _ => Err(Doubt),
+        Input::Value(value) => field_of(value, position),
+        Input::Row(..) => Err(Doubt),
     }
 }
 

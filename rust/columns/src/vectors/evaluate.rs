@@ -126,6 +126,10 @@ impl<'a> Evaluator<'a> {
             Expr::And(operands) => self.joined(expr, operands, false),
             Expr::Or(operands) => self.joined(expr, operands, true),
             Expr::Apply(operation, known, arguments) => self.apply(*operation, *known, arguments),
+            Expr::InSet(operand, set, negated) => {
+                let value = self.eval(operand);
+                self.each(&[value], |_, values| Ok(Value::Bool(set.contains(values[0])? != *negated)))
+            }
             Expr::Lookup(lookup, key, default) => {
                 let key = self.eval(key);
                 let default = default.as_ref().map(|default| self.eval(default));

@@ -4,6 +4,7 @@ use bumpalo::Bump;
 
 use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
+use crate::tables::best::{Best, field_of};
 use crate::tables::reduce::{Fold, field};
 use crate::value::{Doubt, Value};
 
@@ -12,6 +13,8 @@ use crate::value::{Doubt, Value};
 pub enum Contents {
     /// The first record, with one field folded.
     Field(usize, Fold),
+    /// One of the records, whole.
+    Best(Best),
     /// What a function of the contents so far and the record returns; the first record at first.
     Reduce(Program),
     /// An accumulator.
@@ -47,7 +50,7 @@ impl Contents {
     pub fn fits(&self, merging: bool) -> bool {
         let takes = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();
         match self {
-            Self::Field(..) | Self::Elements => true,
+            Self::Field(..) | Self::Best(_) | Self::Elements => true,
             Self::Reduce(program) => takes(program, 2),
             Self::Aggregate(all) => {
                 let merges = all.merge.as_ref().map_or(!merging, |merge| takes(merge, 2));
@@ -71,7 +74,7 @@ impl<'p> Ready<'p> {
     pub fn new(contents: &'p Contents, arena: &'p Bump) -> Self {
         let mut ready = Self { contents, create: &[], add: &[], result: &[], merge: &[] };
         match contents {
-            Contents::Field(..) | Contents::Elements => {}
+            Contents::Field(..) | Contents::Best(_) | Contents::Elements => {}
             Contents::Reduce(program) => {
                 ready.add = program.constants(arena);
                 ready.merge = ready.add;
@@ -104,8 +107,12 @@ impl<'p> Ready<'p> {
         'p: 'a,
     {
         match (self.contents, current) {
-            (Contents::Field(..) | Contents::Reduce(_), None) => Ok(record.value(arena)),
+            (Contents::Field(..) | Contents::Best(_) | Contents::Reduce(_), None) => Ok(record.value(arena)),
             (Contents::Field(position, fold), Some(current)) => folded(current, *position, *fold, field(record, *position, arena)?, arena),
+            (Contents::Best(best), Some(current)) => {
+                let new = field(record, best.position, arena)?;
+                Ok(if best.gives_way(field_of(current, best.position)?, new)? { record.value(arena) } else { current })
+            }
             (Contents::Reduce(program), Some(current)) => {
                 program.call(self.add, &mut [Input::Value(current), record], arena, &mut MOST_STEPS.clone())
             }
@@ -128,8 +135,11 @@ impl<'p> Ready<'p> {
     {
         let (program, constants) = match self.contents {
             Contents::Field(position, fold) => {
-                let (Value::Tuple(fields) | Value::Row(_, fields)) = other else { return Err(Doubt) };
-                return folded(one, *position, *fold, fields.get(*position).copied().ok_or(Doubt)?, arena);
+                return folded(one, *position, *fold, field_of(other, *position)?, arena);
+            }
+            Contents::Best(best) => {
+                let other_stays = best.gives_way(field_of(one, best.position)?, field_of(other, best.position)?)?;
+                return Ok(if other_stays { other } else { one });
             }
             Contents::Reduce(program) => (program, self.merge),
             Contents::Elements => return Err(Doubt),

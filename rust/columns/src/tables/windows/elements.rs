@@ -55,6 +55,22 @@ impl Elements {
         }
     }
 
+    /// Takes the first records out of a window, and puts another one in the place of the first that is left. Nobody else has
+    /// it, and the other one is admitted.
+    pub fn drop_first(&mut self, window: usize, count: usize, first: Option<Value<'_>>) {
+        let Some(records) = self.windows.get_mut(window) else { return };
+        for record in records.drain(..count.min(records.len())) {
+            let uses = &mut self.uses[record as usize];
+            *uses -= 1;
+            if *uses == 0 {
+                self.free.push(record);
+            }
+        }
+        if let (Some(first), Some(&record)) = (first, records.first()) {
+            self.records.set(record as usize, first);
+        }
+    }
+
     /// Puts all records of a window behind those of another one.
     pub fn pass_on(&mut self, from: usize, to: usize) {
         let mut records = self.windows.get_mut(from).map(std::mem::take).unwrap_or_default();

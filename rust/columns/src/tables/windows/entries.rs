@@ -285,6 +285,13 @@ impl Entries {
         self.fill(number);
     }
 
+    /// Takes the first records out of a window, and puts another one in the place of the first that is left.
+    pub fn drop_first(&mut self, number: usize, count: usize, first: Option<Value<'_>>) {
+        if let Some(elements) = &mut self.elements {
+            elements.drop_first(number, count, first);
+        }
+    }
+
     /// Puts the records of a window behind those of another one.
     pub fn pass_on(&mut self, from: usize, to: usize) {
         if self.flags[from] & FULL != 0 {

@@ -4,6 +4,7 @@
 //! ```text
 //! assigner   which windows a record belongs to
 //! contents   what becomes of a window with a record
+//! counts     windows by the number of records
 //! folds      aggregates of numbers, whose order does not matter
 //! entries    the windows of all keys and their timers
 //! moves      what timers do
@@ -16,6 +17,7 @@
 
 mod assigner;
 mod contents;
+mod counts;
 mod elements;
 mod entries;
 mod folds;
@@ -41,6 +43,7 @@ use crate::value::{Doubt, Value};
 
 pub use self::assigner::Assigner;
 pub use self::contents::{Aggregate, Contents};
+pub use self::counts::{CountNews, CountSpec, CountWindows, Counted};
 pub use self::news::News;
 
 /// What comes out of one call at the most, apart from the last record's windows.

@@ -31,13 +31,13 @@ pub struct News {
 
 /// Tuples that become batches.
 #[derive(Default)]
-struct Rows {
+pub(super) struct Rows {
     builder: Builder,
     done: Vec<Batch>,
 }
 
 impl Rows {
-    fn push(&mut self, fields: &[Value<'_>]) -> Result<(), Doubt> {
+    pub(super) fn push(&mut self, fields: &[Value<'_>]) -> Result<(), Doubt> {
         if self.builder.len() == MOST_ROWS {
             self.end();
         }
@@ -58,7 +58,7 @@ impl Rows {
         }
     }
 
-    fn finish(mut self) -> Vec<Batch> {
+    pub(super) fn finish(mut self) -> Vec<Batch> {
         self.end();
         self.done
     }
@@ -198,7 +198,11 @@ fn window(start: Value<'_>, end: Value<'_>) -> Result<Window, Doubt> {
 }
 
 /// Each row of some batches of tuples.
-fn each(batches: &[Batch], arena: &mut Bump, mut take: impl FnMut(&[Value<'_>], &Bump) -> Result<(), Doubt>) -> Result<(), Doubt> {
+pub(super) fn each(
+    batches: &[Batch],
+    arena: &mut Bump,
+    mut take: impl FnMut(&[Value<'_>], &Bump) -> Result<(), Doubt>,
+) -> Result<(), Doubt> {
     for batch in batches {
         for row in 0..batch.len() {
             let Value::Tuple(fields) = batch.records().get(row, arena) else { return Err(Doubt) };

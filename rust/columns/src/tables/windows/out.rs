@@ -20,6 +20,8 @@ pub struct Out<'p> {
     seeing: Option<(&'p Program, &'p [Value<'p>])>,
     /// Whether it sees a list as it is.
     all: bool,
+    /// Whether it is of windows that never end.
+    endless: bool,
     builder: Builder,
     times: Vec<i64>,
     items: usize,
@@ -28,9 +30,14 @@ pub struct Out<'p> {
 impl<'p> Out<'p> {
     /// Empty; with the constants of a function in an arena.
     pub fn new(spec: &'p Spec, arena: &'p Bump) -> Self {
-        let seeing = spec.seeing.as_ref().map(|program| (program, program.constants(arena)));
         let all = matches!(spec.contents, Contents::Elements);
-        Self { shows: spec.shows, seeing, all, builder: Builder::new(), times: Vec::new(), items: 0 }
+        Self { endless: false, ..Self::endless(spec.shows, spec.seeing.as_ref(), all, arena) }
+    }
+
+    /// The same for windows that never end.
+    pub fn endless(shows: bool, seeing: Option<&'p Program>, all: bool, arena: &'p Bump) -> Self {
+        let seeing = seeing.map(|program| (program, program.constants(arena)));
+        Self { shows, seeing, all, endless: true, builder: Builder::new(), times: Vec::new(), items: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -58,7 +65,7 @@ impl<'p> Out<'p> {
             let Some(value) = value else { return Ok(()) };
             for &result in self.results(key, window, value, arena)? {
                 self.builder.push(result)?;
-                self.times.push(window.last());
+                self.times.push(if self.endless { i64::MAX } else { window.last() });
             }
             return Ok(());
         }
@@ -79,8 +86,9 @@ impl<'p> Out<'p> {
         let values = std::slice::from_ref(arena.alloc(value));
         let Some((program, constants)) = self.seeing else { return Ok(values) };
         let times = arena.alloc([Value::Int(window.start), Value::Int(window.end)]);
+        let window = if self.endless { Value::None } else { Value::Tuple(times) }; // of one without an end nothing is known
         let seen = if self.all { value } else { Value::List(values) };
-        let inputs = &mut [Input::Value(key), Input::Value(Value::Tuple(times)), Input::Value(seen)];
+        let inputs = &mut [Input::Value(key), Input::Value(window), Input::Value(seen)];
         let inputs = if program.parameters() == 2 { &mut inputs[1..] } else { inputs };
         match program.call(constants, inputs, arena, &mut MOST_STEPS.clone())? {
             Value::None => Ok(&[]),

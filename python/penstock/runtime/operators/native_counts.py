@@ -1,0 +1,154 @@
+"""Windows by the number of records in native code, on columns: what :mod:`.window` does on the global window with a
+``CountTrigger``, that purges or not, and with a ``CountEvictor`` or without.
+
+As :mod:`.native_windows` it is in front of the state in Python, which is what windows contain, and how many records
+came since they fired."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.native_windows import (
+    Operator,
+    contents_of,
+    counted_by,
+    rows_of,
+    seeing_program,
+    shows_windows,
+    why_python,
+)
+from penstock.runtime.operators.window_contents import STATE
+from penstock.runtime.state.keyed import Table
+from penstock.runtime.state.python_turn import PythonTurn
+from penstock.runtime.state.store import TRIGGERS
+from penstock.runtime.windows.assigners import WindowAssigner
+from penstock.runtime.windows.evictors import Evictor
+from penstock.runtime.windows.functions import AggregateWindow, ReduceWindow, WindowFunction
+from penstock.runtime.windows.time_window import GLOBAL_WINDOW
+from penstock.runtime.windows.triggers import Trigger
+
+_COUNTS = f"{TRIGGERS}count"  # the state of a CountTrigger
+
+
+def native_counts(
+    functions: ModuleType,
+    keyed: KeyPartition,
+    assigner: WindowAssigner[Any, Any],
+    trigger: Trigger[Any, Any],
+    evictor: Evictor[Any] | None,
+    function: WindowFunction,
+) -> Any:
+    """Windows by key and number in native code, empty; None where they cannot do what these do."""
+    key, counted = keyed.key_program(functions), counted_by(trigger, evictor)
+    if key is None or counted is None or why_python(assigner, trigger, evictor, function) is not None:
+        return None
+    contents = contents_of(functions, function)
+    if contents is None:
+        return None
+    seeing = seeing_program(functions, function)
+    shows = seeing is None and shows_windows(function)
+    return functions.KeyedCounts(key, *counted, *contents, shows=shows, seeing=seeing)
+
+
+class NativeCounts:
+    """The windows of an operator: a :class:`~penstock.runtime.chain.operator.KeyedStage`. ``windows`` is what
+    :func:`native_counts` gives."""
+
+    def __init__(self, functions: ModuleType, windows: Any, operator: Operator, function: WindowFunction) -> None:
+        state = operator.context.state
+        assert state is not None
+        self._functions, self._windows, self._operator, self._state = functions, windows, operator, state
+        self._shows = shows_windows(function) and seeing_program(functions, function) is None
+        self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
+        self._here = False  # whether the native windows have the state
+        self._turn = PythonTurn()
+        state.caches.append(self.settle)
+        state.holders.append(self._more)
+
+    # --- records ---
+
+    def leave(self, most: int) -> int:
+        """How many of the next records Python is to take, at the most so many."""
+        if not self._here and not self._turn:
+            self._take_over()
+        return self._turn.take(most)
+
+    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        if not self._here and not self._take_over():
+            return None, [0], start, True
+        out, done, in_doubt = self._windows.run(batch, start, end)
+        if out is not None and self._shows:
+            self._show(out)
+            out = None
+        return out, [0 if out is None else len(out)], done, in_doubt
+
+    def _show(self, fired: Any) -> None:
+        try:
+            for key, _, _, _, _, value in fired.objects():
+                self._operator.show(key, GLOBAL_WINDOW, value if self._all else [value])
+        except Exception as error:
+            raise self._operator.context.fail(error) from error
+
+    # --- state ---
+
+    def _more(self) -> int:
+        """How many more windows and numbers there are than entries in the tables."""
+        if not self._here:
+            return 0
+        known = sum(len(table) for name in (STATE, _COUNTS) if (table := self._state.find(name, GLOBAL_WINDOW)))
+        return len(self._windows) + int(self._windows.counting()) - known
+
+    def _take_over(self) -> bool:
+        """Have the native windows take the state; whether it fits."""
+        rows = self._rows()
+        self._here = rows is not None and self._windows.load(*rows)
+        self._turn.note_fit(self._here)
+        return self._here
+
+    def _rows(self) -> tuple[list[Any], list[Any]] | None:
+        """The state in Python: contents, and numbers of records."""
+        if any(len(queue) for _, queue in self._state.queues()):
+            return None
+        tables = dict(self._state.tables())
+        contents, counts = (self._only(tables.get(name, {})) for name in (STATE, _COUNTS))
+        if contents is None or counts is None:
+            return None
+        values = [(key, 0, 0, value) for key, value in contents.items()]
+        batches = [self._functions.Batch.of(rows) for rows in (values, list(counts.items()))]
+        if any(batch is None for batch in batches):
+            return None
+        return [batches[0]], [batches[1]]
+
+    def _only(self, namespaces: Mapping[Any, Table]) -> Table | None:
+        """The table of the global window; None if another window has something."""
+        if any(table for window, table in namespaces.items() if window is not GLOBAL_WINDOW):
+            return None
+        return namespaces.get(GLOBAL_WINDOW, {})
+
+    def settle(self) -> None:
+        """Bring the state in Python up to date. O(changes)."""
+        if not self._here:
+            return
+        removed, values, numbers = self._windows.news()
+        contents, counts = (self._state.table(name, GLOBAL_WINDOW) for name in (STATE, _COUNTS))
+        for key, _, _ in rows_of(removed):
+            contents.pop(key, None)
+            counts.pop(key, None)
+        for key, _, _, value in rows_of(values):
+            contents[key] = value
+        for key, number in rows_of(numbers):
+            if number:
+                counts[key] = number
+            else:
+                counts.pop(key, None)
+
+    def flush(self) -> None:
+        """Bring the state in Python up to date; from now on Python has it."""
+        if self._here:
+            self.settle()
+            self._turn.begin(len(self._windows))
+            self._here = False
+            self._windows.clear()
