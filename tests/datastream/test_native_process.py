@@ -75,9 +75,9 @@ class Doing:
         elif call == "add all":
             self.list.add_all([number, time])
         elif call == "update":
-            given = [time, *self.list][:3]
-            self.list.update(given)
-            given.clear()
+            elements = [time, *self.list][:3]
+            self.list.update(elements)
+            elements.clear()
         elif call == "clear list":
             self.list.update([])
         elif call == "put":
