@@ -48,7 +48,8 @@ pub fn listed<'py>(py: Python<'py>, count: usize, objects: impl Iterator<Item = 
     }
 }
 
-/// A row of some columns.
+/// A row of some columns. Python's collector need not look at it if it need not look at its fields, among which are no
+/// dicts: the only ones it may have to look at later.
 pub fn tuple<'py>(py: Python<'py>, columns: &[Objects<'py>], row: usize) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: every column has this row; a new tuple has room for as many as it was made for, and takes over a reference to
     // each, which the first three forms of it count by themselves
@@ -65,6 +66,9 @@ pub fn tuple<'py>(py: Python<'py>, columns: &[Objects<'py>], row: usize) -> PyRe
                 ffi::Py_INCREF(column.at[row]);
                 ffi::PyTuple_SetItem(tuple.as_ptr(), index as ffi::Py_ssize_t, column.at[row]);
             }
+        }
+        if columns.iter().all(|column| ffi::PyObject_GC_IsTracked(column.at[row]) == 0) && !columns.is_empty() {
+            ffi::PyObject_GC_UnTrack(tuple.as_ptr().cast());
         }
         Ok(tuple)
     }

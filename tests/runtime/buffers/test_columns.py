@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import struct
 from collections.abc import Callable
@@ -308,3 +309,16 @@ def test_stamps_and_signals_travel_with_columns():
     data = encoder.encode([("a", 1), ("b", 2)], [(1, 5)], [(0, 0, 7)], 0)
     for functions in (None, _native):
         assert decode(data, functions) == ([("a", 1), ("b", 2)], [(1, 5)], [(0, 0, 7)], ["a", "b"])
+
+
+def test_the_collector_looks_at_no_tuple_of_plain_data() -> None:
+    records = [(1, "a", (2.5, None), True, b"c"), (1, "b", (3.5, "d"), False, b"")]
+    data = Encoder(None, Settings()).encode(records, [], [])
+    assert data[0] == TAG
+    decoded = decode(data, _native).values
+    objects = _native.Batch.of(records, None).objects()
+    with_lists = _native.Batch.of([(1, [2]), (3, [4, 5])], None).objects()
+    for record in [*decoded, *objects]:
+        assert not gc.is_tracked(record)
+        assert not gc.is_tracked(record[2])
+    assert all(map(gc.is_tracked, with_lists))

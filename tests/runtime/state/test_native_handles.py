@@ -235,7 +235,7 @@ def test_native_times_to_live(kind: str, tracked: bool, steps: list[Any], update
 
 MOVES = st.lists(
     st.tuples(
-        st.sampled_from(["add", "add", "add", "remove", "remove", "poll", "due", "written"]),
+        st.sampled_from(["add", "add", "add", "remove", "remove", "poll", "due", "enter", "written"]),
         st.integers(0, 12),
         st.sampled_from(["a", "b", 1, (1, "a"), True]),
         st.sampled_from([None, "window"]),
@@ -264,7 +264,7 @@ def shown(queue: Any) -> Any:
 @pytest.mark.parametrize("tracked", [False, True])
 @given(moves=MOVES)
 def test_native_timers_move_as_those_in_python_do(tracked: bool, moves: list[Any]) -> None:
-    queues = [TimerQueue(), native_queue(tracked)]
+    queues, keyed = [TimerQueue(), native_queue(tracked)], keyed_state(False, False)
     if tracked:
         queues[0].track()
     for move, time, slot, namespace in moves:
@@ -278,6 +278,9 @@ def test_native_timers_move_as_those_in_python_do(tracked: bool, moves: list[Any
                 results.append(queue.written())
             elif move == "due":
                 results.append(plain(queue.due(time)))
+            elif move == "enter":
+                keyed.resume(None, None)
+                results.append((queue.enter_due(time, keyed), keyed.current_key, keyed.slot))
             elif len(queue):
                 results.append(plain(queue.poll()))
         assert results[:1] == results[1:]

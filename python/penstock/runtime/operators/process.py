@@ -19,7 +19,7 @@ from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperat
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.native_handles import with_native_timers
-from penstock.runtime.state.timers import OperatorTime, Timer
+from penstock.runtime.state.timers import Firing, OperatorTime, TimerQueue
 from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 
@@ -164,23 +164,28 @@ class Yielding(LiveOperator):
         timer's time."""
         state, on_timer = self.context.state, lifecycle(self.function, "on_timer")
 
-        def handler(domain: TimeDomain) -> Callable[[Timer], None]:
-            def handle(timer: Timer) -> None:
-                if on_timer is None or timer.namespace is not None:
-                    return  # or it is of another operator, that had this ID in an earlier program
-                ctx._timestamp, ctx._domain = timer.time, domain
-                stamp = timer.time if domain is TimeDomain.EVENT_TIME else None
-                try:
-                    self.emit(on_timer(timer.time, ctx), stamp)
-                except Exception as error:
-                    raise self.context.fail(error) from error
+        def firing(domain: TimeDomain) -> Firing:
+            emit, fail, event_time = self.emit, self.context.fail, domain is TimeDomain.EVENT_TIME
 
-            return handle
+            def fire(queue: TimerQueue, limit: int | None) -> None:
+                enter_due = queue.enter_due  # those of windows are of another operator, that had this ID before
+                while (time := enter_due(limit, state)) is not None:
+                    if on_timer is None:
+                        continue
+                    ctx._timestamp, ctx._domain = time, domain
+                    try:
+                        results = on_timer(time, ctx)
+                        if results is not None:
+                            emit(results, time if event_time else None)
+                    except Exception as error:
+                        raise fail(error) from error
+
+            return fire
 
         if state is not None:
             if type(self.context.time) is OperatorTime:  # in BATCH mode some timers are ignored
                 ctx._timers = with_native_timers(state, ctx._timers)
-            self.context.time.use_timers(state, handler(TimeDomain.EVENT_TIME), handler(TimeDomain.PROCESSING_TIME))
+            self.context.time.use_firing(state, firing(TimeDomain.EVENT_TIME), firing(TimeDomain.PROCESSING_TIME))
 
 
 @dataclass(frozen=True, eq=False)

@@ -110,6 +110,15 @@ class TimerQueue:
         timer = self.first()
         return None if timer is None or (limit is not None and timer.time > limit) else self.poll()
 
+    def enter_due(self, limit: int | None, keyed: Any) -> int | None:
+        """Remove the first timer, if it is due, and make its key current in a keyed state. Returns its time; None when
+        none is due. Timers of windows are skipped."""
+        while (timer := self.due(limit)) is not None:
+            keyed.resume(timer.key, timer.slot)
+            if timer.namespace is None:
+                return timer.time
+        return None
+
     def poll(self) -> Timer:
         timer = self._heap[1]
         del self.known[timer.time, timer.slot, timer.namespace]
@@ -261,6 +270,10 @@ class TimerQueue:
         self._placed = False
 
 
+Firing = Callable[[TimerQueue, "int | None"], None]
+"""Fires all timers of a queue up to a time, including ones registered meanwhile; None: whatever their time."""
+
+
 class Waits(Protocol):
     """Something that waits for the clock: until when, and what happens then."""
 
@@ -323,7 +336,20 @@ class OperatorTime:
         self, state: Any, on_event_time: Callable[[Timer], None], on_processing_time: Callable[[Timer], None]
     ) -> None:
         """Fire the timers of a keyed state; the timer's key is current while it fires."""
-        self._state, self._on_event_time, self._on_processing_time = state, on_event_time, on_processing_time
+
+        def firing(on_timer: Callable[[Timer], None]) -> Firing:
+            def fire(queue: TimerQueue, limit: int | None) -> None:
+                while (timer := queue.due(limit)) is not None:
+                    state.resume(timer.key, timer.slot)
+                    on_timer(timer)
+
+            return fire
+
+        self.use_firing(state, firing(on_event_time), firing(on_processing_time))
+
+    def use_firing(self, state: Any, event_time: Firing, processing_time: Firing) -> None:
+        """Fire the timers of a keyed state, where that makes keys current by itself."""
+        self._state, self._event_time, self._processing_time = state, event_time, processing_time
 
     def use_many(self, fire: Callable[[bool, list[Timer]], None]) -> None:
         """From now on, fire all timers that are due by one call of ``fire``, with whether they are of event time. It
@@ -336,12 +362,12 @@ class OperatorTime:
         if self.ahead is not None and self.ahead.event_time and self.ahead.advance(watermark):
             return
         if self._state is not None:
-            self._fire(self._state.event_timers, watermark, self._on_event_time)
+            self._fire(self._state.event_timers, watermark, self._event_time)
 
     def reach(self, now: int) -> None:
         if self.ahead is not None and not self.ahead.event_time and self.ahead.advance(now):
             return
-        self._fire(self._state.processing_timers, now, self._on_processing_time)
+        self._fire(self._state.processing_timers, now, self._processing_time)
 
     def next_due(self) -> int | None:
         if self.ahead is not None and self.ahead.waits and not self.ahead.event_time:
@@ -354,14 +380,12 @@ class OperatorTime:
         if self._state is not None and len(self._state.processing_timers):
             self.clock.add(self)
 
-    def _fire(self, queue: TimerQueue, limit: int | None, on_timer: Callable[[Timer], None]) -> None:
+    def _fire(self, queue: TimerQueue, limit: int | None, fire: Firing) -> None:
         if self._many is not None and limit is not None:
             if due := queue.poll_until(limit):
                 self._many(queue is self._state.event_timers, due)
             return
-        while (timer := queue.due(limit)) is not None:
-            self._state.resume(timer.key, timer.slot)
-            on_timer(timer)
+        fire(queue, limit)
 
     def register_event_time(self, time: int, namespace: Any = None) -> None:
         state = self._state
@@ -390,8 +414,8 @@ class BatchTime(OperatorTime):
         if self._state is None:
             return
         self.watermark: int = MAX_WATERMARK
-        self._fire(self._state.event_timers, None, self._on_event_time)
-        self._fire(self._state.processing_timers, None, self._on_processing_time)
+        self._fire(self._state.event_timers, None, self._event_time)
+        self._fire(self._state.processing_timers, None, self._processing_time)
         self.watermark = MIN_WATERMARK
 
     def register_event_time(self, time: int, namespace: Any = None) -> None:

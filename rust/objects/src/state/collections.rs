@@ -42,6 +42,21 @@ impl ListState {
         elements.append(value)?;
         if place.table.is_tracked() { place.table.set(&slot, elements) } else { Ok(()) }
     }
+
+    /// Have these elements instead.
+    ///
+    /// Args:
+    ///     values: the elements.
+    fn update<'py>(slf: &Bound<'py, Self>, values: &Bound<'py, PyAny>) -> PyResult<()> {
+        let handle = slf.as_super();
+        if let Ok(elements) = values.cast_exact::<PyList>()
+            && !elements.is_empty()
+            && let Some((place, slot)) = handle.get().current(slf.py())?
+        {
+            return place.table.set(&slot, &elements.get_slice(0, elements.len()));
+        }
+        slowly(handle, "update", Some(values)).map(drop)
+    }
 }
 
 /// A map per key.

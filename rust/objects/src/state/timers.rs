@@ -8,6 +8,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PyTuple};
 
+use super::member::Member;
 use crate::items::long;
 
 /// Moves that are always noted one by one.
@@ -63,6 +64,8 @@ pub struct TimerQueue {
     known: HashTable<Py<Timer>>,
     noted: Option<Py<PyList>>,
     all_new: bool,
+    /// The current key of a keyed state, and its canonical form.
+    current: Option<(Member, Member)>,
 }
 
 /// What names a timer.
@@ -308,6 +311,32 @@ impl TimerQueue {
             Some(first) if limit.is_none_or(|limit| first.time <= limit) => self.poll(py).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Remove the timer that is next, if its time is not after a limit, and make its key current. Timers of windows are
+    /// skipped.
+    ///
+    /// Args:
+    ///     limit: the limit, None for none.
+    ///     keyed: the keyed state.
+    ///
+    /// Returns:
+    ///     Its time; None when none is due.
+    fn enter_due<'py>(&mut self, limit: Option<i64>, keyed: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let py = keyed.py();
+        while let Some(timer) = self.due(py, limit)? {
+            let (key, slot) = match &mut self.current {
+                Some(members) => members,
+                none => none.insert((Member::of(&keyed.get_type(), "current_key")?, Member::of(&keyed.get_type(), "slot")?)),
+            };
+            let timer = timer.get();
+            key.set(keyed, &timer.key)?;
+            slot.set(keyed, &timer.slot)?;
+            if timer.namespace.is_none(py) {
+                return Ok(Some(timer.time.clone_ref(py)));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether so many moves are more than it takes to write all timers.
