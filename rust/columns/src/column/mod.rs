@@ -10,6 +10,7 @@
 //!
 //! Values nest to [`DEPTH`].
 
+mod arrow;
 mod builder;
 mod select;
 
@@ -131,6 +132,16 @@ impl Column {
     pub fn ints(values: Vec<i64>) -> Self {
         let count = values.len();
         Self { data: Data::Ints(values.into()), presence: None, count }
+    }
+
+    /// Integers, and None among them.
+    pub fn ints_or_none(values: &[Option<i64>]) -> Self {
+        let numbers: ScalarBuffer<i64> = values.iter().map(|value| value.unwrap_or(0)).collect();
+        let presence: BooleanBuffer = values.iter().map(Option::is_some).collect();
+        if presence.count_set_bits() == 0 {
+            return Self::none(values.len());
+        }
+        Self::unchecked(Data::Ints(numbers), Some(NullBuffer::new(presence)), values.len())
     }
 
     /// How many values.

@@ -3,12 +3,14 @@
 
 use bumpalo::Bump;
 
+use super::cells::Cells;
 use super::reduce::Fold;
 use super::table::Table;
 use crate::batch::Batch;
 use crate::column::{Builder, Column, Data};
 use crate::pipeline::Progress;
 use crate::program::Program;
+use crate::router::int_keys;
 use crate::value::Value;
 use crate::vectors::{Vector, evaluate};
 
@@ -16,12 +18,17 @@ use crate::vectors::{Vector, evaluate};
 const TOGETHER: usize = 1 << 12;
 
 /// A type of numbers that can be folded.
-trait Number: Copy + PartialOrd {
+pub(super) trait Number: Copy + PartialOrd {
+    /// The numbers of a column.
     fn column(data: &Data) -> Option<&[Self]>;
+    /// A column of numbers.
     fn data(numbers: Vec<Self>) -> Data;
-    fn cell(table: &mut Table, number: usize, position: usize) -> Option<&mut Self>;
+    /// The number in a field of a tuple or row.
+    fn cell(cells: &mut Cells, number: usize, position: usize) -> Option<&mut Self>;
+    /// Their sum; `None` beyond 64 bits.
     fn sum(self, other: Self) -> Option<Self>;
 
+    /// This one and the next as one; `None` beyond 64 bits.
     #[inline]
     fn fold(self, fold: Fold, new: Self) -> Option<Self> {
         match fold {
@@ -42,8 +49,8 @@ impl Number for i64 {
     }
 
     #[inline]
-    fn cell(table: &mut Table, number: usize, position: usize) -> Option<&mut Self> {
-        table.values.field_int_mut(number, position)
+    fn cell(cells: &mut Cells, number: usize, position: usize) -> Option<&mut Self> {
+        cells.field_int_mut(number, position)
     }
 
     #[inline]
@@ -62,8 +69,8 @@ impl Number for f64 {
     }
 
     #[inline]
-    fn cell(table: &mut Table, number: usize, position: usize) -> Option<&mut Self> {
-        table.values.field_float_mut(number, position)
+    fn cell(cells: &mut Cells, number: usize, position: usize) -> Option<&mut Self> {
+        cells.field_float_mut(number, position)
     }
 
     #[inline]
@@ -109,6 +116,17 @@ fn fold_numbers<T: Number>(
     let (mut results, mut numbers) = (Vec::with_capacity(end - start), Vec::with_capacity(end - start));
     let mut arena = Bump::new();
     let (mut row, mut doubtful) = (start, false);
+    if let Some(keys) = int_keys(key, records) {
+        for (&key, &new) in keys[start..end].iter().zip(&news[start..end]) {
+            let Some((number, result)) = reach_int(table, key, (position, fold), new, || records.get(row, &arena)) else {
+                doubtful = true;
+                break;
+            };
+            numbers.push(number);
+            results.push(result);
+            row += 1;
+        }
+    }
     while row < end && !doubtful {
         let size = TOGETHER.min(end - row);
         let (keys, sure) = evaluate(key, of_key, arena.alloc([Vector::from((records, row))]), size, &arena);
@@ -140,10 +158,33 @@ fn reach<'v, T: Number>(
     record: impl FnOnce() -> Value<'v>,
 ) -> Option<(u32, T)> {
     let hash = table.hash(key).ok()?;
-    let Some(number) = table.find(hash, key) else {
-        return Some((table.insert(hash, key, record(), true).ok()? as u32, new));
-    };
-    let cell = T::cell(table, number, position)?;
+    match table.find(hash, key) {
+        None => Some((table.insert(hash, key, record(), true).ok()? as u32, new)),
+        Some(number) => add(table, number, (position, fold), new),
+    }
+}
+
+/// The same where the key is an integer.
+#[inline]
+fn reach_int<'v, T: Number>(
+    table: &mut Table,
+    key: i64,
+    folding: (usize, Fold),
+    new: T,
+    record: impl FnOnce() -> Value<'v>,
+) -> Option<(u32, T)> {
+    let value = Value::Int(key);
+    let hash = table.hash(value).ok()?;
+    match table.find_int(hash, key).or_else(|| table.find(hash, value)) {
+        None => Some((table.insert(hash, value, record(), true).ok()? as u32, new)),
+        Some(number) => add(table, number, folding, new),
+    }
+}
+
+/// Folds a number into what a key has reached.
+#[inline]
+fn add<T: Number>(table: &mut Table, number: usize, (position, fold): (usize, Fold), new: T) -> Option<(u32, T)> {
+    let cell = T::cell(&mut table.values, number, position)?;
     *cell = cell.fold(fold, new)?;
     let result = *cell;
     table.touch(number);

@@ -9,6 +9,7 @@ use super::assigner::Assigner;
 use super::contents::Ready;
 use super::entries::{Entries, Window};
 use super::folds::{FAR, Folds, Numbers, is_near};
+use super::straight::{Field, Straight};
 use crate::batch::Batch;
 use crate::column::Data;
 use crate::machine::Input;
@@ -53,6 +54,7 @@ pub(super) struct Together<'r> {
     ready: &'r Ready<'r>,
     of_key: &'r [Value<'r>],
     folds: Option<(&'r Folds, Vec<Numbers<'r>>)>,
+    straight: Option<(Straight, Field<'r>)>,
     guard: Option<Guard<'r>>,
     batch: &'r Batch,
     times: Option<&'r [i64]>,
@@ -65,7 +67,7 @@ impl<'r> Together<'r> {
     /// `None` where the records of a batch go one by one.
     pub(super) fn new(
         (spec, ready, of_key): (&'r Spec, &'r Ready<'r>, &'r [Value<'r>]),
-        (folds, guard): (Option<&'r Folds>, Option<Guard<'r>>),
+        (folds, straight, guard): (Option<&'r Folds>, Option<Straight>, Option<Guard<'r>>),
         batch: &'r Batch,
         watermark: i64,
         now: Option<i64>,
@@ -77,22 +79,25 @@ impl<'r> Together<'r> {
             _ => return None,
         };
         let folds = folds.and_then(|folds| Some((folds, folds.numbers(batch)?)));
+        let straight = straight.filter(|_| size <= slide).and_then(|straight| Some((straight, straight.field(batch)?)));
         let known = folds.is_some() || (size <= slide && !ready.keeps_all());
-        known.then_some(Self { spec, ready, of_key, folds, guard, batch, times, now, watermark, spans: (size, slide, offset) })
+        known.then_some(Self { spec, ready, of_key, folds, straight, guard, batch, times, now, watermark, spans: (size, slide, offset) })
     }
 
     /// Takes some records from one on, at the most to before another. Returns how many; an error if they are to go one by one,
     /// as nothing has changed.
     pub(super) fn take(&self, entries: &mut Entries, start: usize, end: usize, arena: &Bump) -> Result<usize, usize> {
-        match self.count(start, end) {
-            0 => Err(1),
-            count => self.take_all(entries, start, count, arena).map(|()| count).map_err(|Doubt| count),
+        let straight = self.straight.filter(|_| entries.has_alike(self.batch.records()));
+        match (self.count(start, end), straight) {
+            (0, _) => Err(1),
+            (count, Some(straight)) => self.fold_each(entries, straight, start, count, arena),
+            (count, None) => self.take_all(entries, start, count, arena).map(|()| count).map_err(|Doubt| count),
         }
     }
 
     /// How many records from one on can be taken together.
     fn count(&self, start: usize, end: usize) -> usize {
-        let most = if self.folds.is_some() { MANY } else { SOME };
+        let most = if self.folds.is_some() || self.straight.is_some() { MANY } else { SOME };
         let end = end.min(start + most);
         match (self.now, self.times) {
             (Some(now), _) if now > self.watermark => end - start,
@@ -108,6 +113,54 @@ impl<'r> Together<'r> {
             Some((folds, numbers)) => self.add_up(entries, (folds, numbers), &groups, &of_rows, start),
             None => self.add(entries, &groups, &of_rows, start, arena),
         }
+    }
+
+    /// Lets each record change its window. As [`take`](Self::take).
+    fn fold_each(
+        &self,
+        entries: &mut Entries,
+        straight: (Straight, Field<'_>),
+        start: usize,
+        count: usize,
+        arena: &Bump,
+    ) -> Result<usize, usize> {
+        let Ok(keys) = keys(&self.spec.key, self.of_key, self.batch, start, count, arena) else { return Err(count) };
+        let doubtful = |at: &usize| self.fold_one(entries, straight, start + at, keys.get(*at, arena), arena).is_err();
+        match (0..count).find(doubtful) {
+            None => Ok(count),
+            Some(0) => Err(1),
+            Some(done) => Ok(done),
+        }
+    }
+
+    #[inline]
+    fn fold_one(
+        &self,
+        entries: &mut Entries,
+        (straight, field): (Straight, Field<'_>),
+        row: usize,
+        key: Value<'_>,
+        arena: &Bump,
+    ) -> Result<(), Doubt> {
+        let time = self.now.or_else(|| self.times.map(|times| times[row])).ok_or(Doubt)?;
+        let Some(window) = self.windows(self.pane(time)?).next() else { return Ok(()) };
+        let hash = entries.hash(key)?;
+        let known = entries.find(hash, key, window);
+        if let Some(number) = known.filter(|&number| entries.is_full(number)) {
+            straight.apply(entries, number, field, row)?;
+            entries.register_end(number);
+            entries.register_cleanup(number);
+            return Ok(());
+        }
+        let record = self.batch.records().get(row, arena);
+        if !entries.admits(key, record) || !entries.has_room(1) {
+            return Err(Doubt);
+        }
+        let number = known.unwrap_or_else(|| entries.create(hash, key, window, window));
+        entries.set(number, record);
+        entries.register_end(number);
+        entries.register_cleanup(number);
+        Ok(())
     }
 
     /// The groups in the order of their first records, and that of each record.
