@@ -50,7 +50,7 @@ impl Batch {
     #[pyo3(signature = (values, times=None))]
     fn of(values: &Bound<'_, PyList>, times: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
         let Some(records) = gathered(values) else { return Ok(None) };
-        Self::timed(records, times)
+        Self::with(records, times)
     }
 
     /// The records of a buffer of typed columns.
@@ -208,7 +208,7 @@ impl Batch {
     /// Raises:
     ///     ValueError: there are not as many as records, or one is neither an int of 64 bits nor None.
     fn with_times(&self, times: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Self::timed(self.columns.records().clone(), times)?.ok_or_else(|| PyValueError::new_err("timestamps are ints of 64 bits or None"))
+        Self::with(self.columns.records().clone(), times)?.ok_or_else(|| PyValueError::new_err("timestamps are ints of 64 bits or None"))
     }
 
     /// Whether records have timestamps.
@@ -308,7 +308,7 @@ impl Batch {
 }
 
 impl Batch {
-    fn timed(records: Column, values: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
+    fn with(records: Column, values: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
         let times = match values {
             None => None,
             Some(values) => match times(values)? {
