@@ -16,6 +16,8 @@ from functions import Sink
 
 SECONDS = 60
 """The size of windows."""
+ROWS = 1 << 14
+"""Of a batch, where a program says how many."""
 
 Pair = tuple[int, float]
 
@@ -108,7 +110,7 @@ def _pairs(executor: str, parallelism: int, settings: dict[str, str] | None, dat
     configuration = Configuration(settings or {})
     env = StreamExecutionEnvironment.get_execution_environment(configuration, **where).set_parallelism(parallelism)
     types = {"key": Types.LONG(), "value": Types.DOUBLE(), "time": Types.LONG()}
-    rows = ParquetColumnarRowInputFormat(Types.ROW_NAMED(names, [types[name] for name in names]))
+    rows = ParquetColumnarRowInputFormat(Types.ROW_NAMED(names, [types[name] for name in names]), batch_size=ROWS)
     source = FileSource.for_bulk_file_format(rows, data).build()
     strategy = WatermarkStrategy.no_watermarks()
     if "time" in names:
@@ -121,7 +123,7 @@ def _total(results: Any, folder: str) -> None:
     from penstock.common import Types
 
     pair = Types.TUPLE([Types.LONG(), Types.LONG()])
-    results.flat_map_batches(summed, output_type=pair).add_sink(TotalSink(folder))
+    results.flat_map_batches(summed, output_type=pair, batch_size=ROWS).add_sink(TotalSink(folder))
 
 
 # --- peers ------------------------------------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ impl Router {
         let of_key = self.key.constants(&constants);
         let mut parts = vec![Vec::new(); self.channels.count() as usize];
         if let (Some(keys), KeyType::Long | KeyType::Undeclared) = (int_keys(&self.key, batch.records()), &self.key_type) {
+            let share = keys.len() / parts.len() + keys.len() / 8;
+            parts.iter_mut().for_each(|rows: &mut Vec<usize>| rows.reserve(share));
             for (row, &key) in keys.iter().enumerate() {
                 parts.get_mut(self.channels.of_hash(hash::long(key)) as usize).ok_or(Doubt)?.push(row);
             }

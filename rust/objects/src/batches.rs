@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema};
-use penstock_columns::column::text_size;
+use penstock_columns::column::{fixed_size, text_size};
 use penstock_columns::lines::lines;
 use penstock_columns::batch::Stamps;
 use penstock_columns::{Batch as Columns, Column, Data, Shape, exchange};
@@ -275,6 +275,12 @@ impl Batch {
             return Err(PyValueError::new_err("the step is zero"));
         }
         Ok((start..end).step_by(step).map(|row| text_size(self.columns.records(), row)).sum())
+    }
+
+    /// How many bytes each record takes, as ``text_size`` counts them; None where they differ.
+    #[getter]
+    fn record_size(&self) -> Option<usize> {
+        fixed_size(self.columns.records())
     }
 
     /// The records as a buffer of typed columns.

@@ -168,6 +168,7 @@ class OutChannel(Filling):
         if columns:
             values.add(rest)
         count = len(values)
+        alike = rest.record_size if count == self.count else None  # bytes of each record that was not looked at yet
         while taken < size and not full:
             more = min(self.mark - count, size - taken)
             if columns:
@@ -176,7 +177,8 @@ class OutChannel(Filling):
                 values += rest.slice(taken, taken + more).objects()
             taken += more
             count += more
-            full = count >= self.mark and is_full(self)
+            if count >= self.mark and not (alike and self.passes(count, alike)):
+                full, alike = is_full(self), rest.record_size
         if columns:
             values.cut()
         self._keyed += taken

@@ -17,6 +17,9 @@ use crate::vectors::{Vector, evaluate};
 /// Records whose keys are looked for together.
 const TOGETHER: usize = 1 << 12;
 
+/// Integer keys that are looked up before any of their records is added.
+const LOOK: usize = 64;
+
 /// A type of numbers that can be folded.
 pub(super) trait Number: Copy + PartialOrd {
     /// The numbers of a column.
@@ -117,14 +120,26 @@ fn fold_numbers<T: Number>(
     let mut arena = Bump::new();
     let (mut row, mut doubtful) = (start, false);
     if let Some(keys) = int_keys(key, records) {
-        for (&key, &new) in keys[start..end].iter().zip(&news[start..end]) {
-            let Some((number, result)) = reach_int(table, key, (position, fold), new, || records.get(row, &arena)) else {
-                doubtful = true;
-                break;
-            };
-            numbers.push(number);
-            results.push(result);
-            row += 1;
+        let mut known = [None; LOOK];
+        while row < end && !doubtful {
+            let some = &keys[row..end.min(row + LOOK)];
+            // look-ups that do not wait for each other
+            for (known, &key) in known.iter_mut().zip(some) {
+                *known = table.hash(Value::Int(key)).ok().and_then(|hash| table.find_int(hash, key));
+            }
+            for (&known, &key) in known.iter().zip(some) {
+                let reached = match known {
+                    Some(number) => add(table, number, (position, fold), news[row]),
+                    None => reach(table, Value::Int(key), (position, fold), news[row], || records.get(row, &arena)),
+                };
+                let Some((number, result)) = reached else {
+                    doubtful = true;
+                    break;
+                };
+                numbers.push(number);
+                results.push(result);
+                row += 1;
+            }
         }
     }
     while row < end && !doubtful {
@@ -161,23 +176,6 @@ fn reach<'v, T: Number>(
     match table.find(hash, key) {
         None => Some((table.insert(hash, key, record(), true).ok()? as u32, new)),
         Some(number) => add(table, number, (position, fold), new),
-    }
-}
-
-/// The same where the key is an integer.
-#[inline]
-fn reach_int<'v, T: Number>(
-    table: &mut Table,
-    key: i64,
-    folding: (usize, Fold),
-    new: T,
-    record: impl FnOnce() -> Value<'v>,
-) -> Option<(u32, T)> {
-    let value = Value::Int(key);
-    let hash = table.hash(value).ok()?;
-    match table.find_int(hash, key).or_else(|| table.find(hash, value)) {
-        None => Some((table.insert(hash, value, record(), true).ok()? as u32, new)),
-        Some(number) => add(table, number, folding, new),
     }
 }
 

@@ -29,6 +29,9 @@ const MOST_TIME: u64 = 1 << 60;
 const LOOK: usize = 32;
 const FAR_LOOK: usize = 1 << 10;
 
+/// Records whose windows are looked up before any of them is added.
+const FEW: usize = 64;
+
 /// Says which records may change contents: a function, its constants, and which of its arguments the contents are.
 type Guard<'r> = (&'r Program, &'r [Value<'r>], usize);
 
@@ -39,6 +42,14 @@ struct Group<'a> {
     pane: Pane,
     /// How many.
     count: usize,
+}
+
+/// The only window of a record, and its number if something is in it.
+#[derive(Clone, Copy)]
+struct Place {
+    hash: u64,
+    window: Window,
+    full: Option<usize>,
 }
 
 /// The start of the last of some windows, and how many there are.
@@ -125,12 +136,33 @@ impl<'r> Together<'r> {
         arena: &Bump,
     ) -> Result<usize, usize> {
         let Ok(keys) = keys(&self.spec.key, self.of_key, self.batch, start, count, arena) else { return Err(count) };
-        let doubtful = |at: &usize| self.fold_one(entries, straight, start + at, keys.get(*at, arena), arena).is_err();
-        match (0..count).find(doubtful) {
-            None => Ok(count),
-            Some(0) => Err(1),
-            Some(done) => Ok(done),
+        let mut places = [Err(Doubt); FEW];
+        for some in (0..count).step_by(FEW) {
+            let end = count.min(some + FEW);
+            // look-ups that do not wait for each other
+            for (place, at) in places.iter_mut().zip(some..end) {
+                *place = self.place(entries, start + at, keys.get(at, arena));
+            }
+            for (&place, at) in places.iter().zip(some..end) {
+                let key = keys.get(at, arena);
+                match place.and_then(|place| self.fold_one(entries, straight, (start + at, key), place, arena)) {
+                    Ok(()) => {}
+                    Err(Doubt) if at == 0 => return Err(1),
+                    Err(Doubt) => return Ok(at),
+                }
+            }
         }
+        Ok(count)
+    }
+
+    /// Where a record goes.
+    #[inline]
+    fn place(&self, entries: &Entries, row: usize, key: Value<'_>) -> Result<Option<Place>, Doubt> {
+        let time = self.now.or_else(|| self.times.map(|times| times[row])).ok_or(Doubt)?;
+        let Some(window) = self.windows(self.pane(time)?).next() else { return Ok(None) };
+        let hash = entries.hash(key)?;
+        let full = entries.find(hash, key, window).filter(|&number| entries.is_full(number));
+        Ok(Some(Place { hash, window, full }))
     }
 
     #[inline]
@@ -138,14 +170,12 @@ impl<'r> Together<'r> {
         &self,
         entries: &mut Entries,
         (straight, field): (Straight, Field<'_>),
-        row: usize,
-        key: Value<'_>,
+        (row, key): (usize, Value<'_>),
+        place: Option<Place>,
         arena: &Bump,
     ) -> Result<(), Doubt> {
-        let time = self.now.or_else(|| self.times.map(|times| times[row])).ok_or(Doubt)?;
-        let Some(window) = self.windows(self.pane(time)?).next() else { return Ok(()) };
-        let hash = entries.hash(key)?;
-        let known = entries.find(hash, key, window);
+        let Some(Place { hash, window, full }) = place else { return Ok(()) };
+        let known = full.or_else(|| entries.find(hash, key, window));
         if let Some(number) = known.filter(|&number| entries.is_full(number)) {
             straight.apply(entries, number, field, row)?;
             entries.register_end(number);
