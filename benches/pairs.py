@@ -13,8 +13,8 @@ PER_SECOND = 10_000
 
 def table(folder: Path, records: int) -> Path:
     """A folder of two Parquet files with so many records: a key, a value, and the time in milliseconds, which rises in
-    each file. All values of a key are the same, so that its sums do not depend on the order of its records, though
-    they are rounded; made if it is not there."""
+    each file. All values of a key are the same, and few bits are in each, so that sums do not depend on the order
+    of records; made if it is not there."""
     path = folder / f"pairs-{records}"
     if not path.exists():
         import pyarrow as pa
@@ -23,7 +23,7 @@ def table(folder: Path, records: int) -> Path:
         making = path.with_suffix(".part")
         making.mkdir(parents=True, exist_ok=True)
         drawn = random.Random(7)
-        values = [drawn.random() for _ in range(min(KEYS, records // 2))]
+        values = [drawn.randrange(1 << 20) / 1024 for _ in range(min(KEYS, records // 2))]
         for number in range(FILES):
             count = records // FILES
             keys = [drawn.randrange(len(values)) for _ in range(count)]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-
 from functions import Sink
 
 SECONDS = 60
@@ -131,7 +130,9 @@ def _total(results: Any, folder: str) -> None:
 
 def spark_running(parallelism: int = 2) -> Any:
     """Spark SQL: running sums by a window function, in the order of time."""
-    return _by_spark(parallelism, "sum(value) OVER (PARTITION BY key ORDER BY time ROWS UNBOUNDED PRECEDING) AS total", "")
+    return _by_spark(
+        parallelism, "sum(value) OVER (PARTITION BY key ORDER BY time ROWS UNBOUNDED PRECEDING) AS total", ""
+    )
 
 
 def spark_windows(parallelism: int = 2) -> Any:

@@ -62,16 +62,22 @@ def running_sums(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
 
 def timed(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda row, _: row.time)
-    return table(env, folder, strategy).map(lambda row: (row.key, row.value, row.small), Types.TUPLE([LONG, DOUBLE, LONG]))
+    return table(env, folder, strategy).map(
+        lambda row: (row.key, row.value, row.small), Types.TUPLE([LONG, DOUBLE, LONG])
+    )
 
 
 def windows(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
-    tumbling = timed(env, folder).key_by(lambda r: r[0], LONG).window(TumblingEventTimeWindows.of(Time.milliseconds(90)))
+    tumbling = (
+        timed(env, folder).key_by(lambda r: r[0], LONG).window(TumblingEventTimeWindows.of(Time.milliseconds(90)))
+    )
     return tumbling.reduce(lambda a, b: (a[0], a[1] + b[1], a[2])).map(repr, Types.STRING())
 
 
 def windows_of_integers(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
-    tumbling = timed(env, folder).key_by(lambda r: r[0], LONG).window(TumblingEventTimeWindows.of(Time.milliseconds(90)))
+    tumbling = (
+        timed(env, folder).key_by(lambda r: r[0], LONG).window(TumblingEventTimeWindows.of(Time.milliseconds(90)))
+    )
     return tumbling.sum(2).map(repr, Types.STRING())
 
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema};
+use penstock_columns::batch::Stamps;
 use penstock_columns::column::{fixed_size, text_size};
 use penstock_columns::lines::lines;
-use penstock_columns::batch::Stamps;
 use penstock_columns::{Batch as Columns, Column, Data, Shape, exchange};
 use penstock_runtime::columns::Broken;
 use pyo3::exceptions::{PyIndexError, PyValueError};

@@ -73,8 +73,8 @@ class Filling(Estimate):
         return True
 
     def passes(self, count: int, size: int) -> bool:
-        """Whether ``full()`` would be false where so many records wait, and those since the last look have this size each;
-        if so, it is as if it had been called."""
+        """Whether ``full()`` is false where so many records wait, and those since the last look have this size each; if
+        so, it is as if it had been called."""
         size_of_all = self.bytes + size * (count - self.count)
         if size_of_all >= self._most_bytes or count >= self._limit:
             return False

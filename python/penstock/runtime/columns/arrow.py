@@ -252,7 +252,7 @@ _TEXTS = frozenset({pa.string(), pa.large_string(), pa.string_view()})
 
 
 class ArrowRecords(ColumnarRecords[Any]):
-    """Records of Arrow columns, all of which :func:`is_alike` lets pass. With ``single`` the only column has the records
+    """Records of Arrow columns that :func:`is_alike` lets pass. With ``single`` the only column has the records
     themselves."""
 
     def __init__(self, columns: Sequence[pa.Array], row_type: ct.RowType, single: bool = False) -> None:

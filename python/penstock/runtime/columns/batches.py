@@ -60,7 +60,9 @@ class BatchArgument:
         """The argument for records of a native batch, without making objects of them where its columns are those of the
         declared type."""
         columns = batch.to_arrow(None if self._plain else list(self._names))
-        fitting = None if columns is None else list(map(_fitting, columns.columns, self._row_type.types, self._schema.types))
+        fitting = (
+            None if columns is None else list(map(_fitting, columns.columns, self._row_type.types, self._schema.types))
+        )
         if fitting is None or any(column is None for column in fitting):
             return self.of(batch.objects())
         return self._convert(pa.RecordBatch.from_arrays(fitting, schema=self._schema))

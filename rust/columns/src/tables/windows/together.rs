@@ -29,9 +29,6 @@ const MOST_TIME: u64 = 1 << 60;
 const LOOK: usize = 32;
 const FAR_LOOK: usize = 1 << 10;
 
-/// Records whose windows are looked up before any of them is added.
-const FEW: usize = 64;
-
 /// Says which records may change contents: a function, its constants, and which of its arguments the contents are.
 type Guard<'r> = (&'r Program, &'r [Value<'r>], usize);
 
@@ -44,32 +41,24 @@ struct Group<'a> {
     count: usize,
 }
 
-/// The only window of a record, and its number if something is in it.
-#[derive(Clone, Copy)]
-struct Place {
-    hash: u64,
-    window: Window,
-    full: Option<usize>,
-}
-
 /// The start of the last of some windows, and how many there are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Pane {
+pub(super) struct Pane {
     last: i64,
     windows: i64,
 }
 
 /// What takes records together.
 pub(super) struct Together<'r> {
-    spec: &'r Spec,
+    pub(super) spec: &'r Spec,
     ready: &'r Ready<'r>,
-    of_key: &'r [Value<'r>],
+    pub(super) of_key: &'r [Value<'r>],
     folds: Option<(&'r Folds, Vec<Numbers<'r>>)>,
     straight: Option<(Straight, Field<'r>)>,
     guard: Option<Guard<'r>>,
-    batch: &'r Batch,
-    times: Option<&'r [i64]>,
-    now: Option<i64>,
+    pub(super) batch: &'r Batch,
+    pub(super) times: Option<&'r [i64]>,
+    pub(super) now: Option<i64>,
     watermark: i64,
     spans: (i64, i64, i64),
 }
@@ -126,73 +115,6 @@ impl<'r> Together<'r> {
         }
     }
 
-    /// Lets each record change its window. As [`take`](Self::take).
-    fn fold_each(
-        &self,
-        entries: &mut Entries,
-        straight: (Straight, Field<'_>),
-        start: usize,
-        count: usize,
-        arena: &Bump,
-    ) -> Result<usize, usize> {
-        let Ok(keys) = keys(&self.spec.key, self.of_key, self.batch, start, count, arena) else { return Err(count) };
-        let mut places = [Err(Doubt); FEW];
-        for some in (0..count).step_by(FEW) {
-            let end = count.min(some + FEW);
-            // look-ups that do not wait for each other
-            for (place, at) in places.iter_mut().zip(some..end) {
-                *place = self.place(entries, start + at, keys.get(at, arena));
-            }
-            for (&place, at) in places.iter().zip(some..end) {
-                let key = keys.get(at, arena);
-                match place.and_then(|place| self.fold_one(entries, straight, (start + at, key), place, arena)) {
-                    Ok(()) => {}
-                    Err(Doubt) if at == 0 => return Err(1),
-                    Err(Doubt) => return Ok(at),
-                }
-            }
-        }
-        Ok(count)
-    }
-
-    /// Where a record goes.
-    #[inline]
-    fn place(&self, entries: &Entries, row: usize, key: Value<'_>) -> Result<Option<Place>, Doubt> {
-        let time = self.now.or_else(|| self.times.map(|times| times[row])).ok_or(Doubt)?;
-        let Some(window) = self.windows(self.pane(time)?).next() else { return Ok(None) };
-        let hash = entries.hash(key)?;
-        let full = entries.find(hash, key, window).filter(|&number| entries.is_full(number));
-        Ok(Some(Place { hash, window, full }))
-    }
-
-    #[inline]
-    fn fold_one(
-        &self,
-        entries: &mut Entries,
-        (straight, field): (Straight, Field<'_>),
-        (row, key): (usize, Value<'_>),
-        place: Option<Place>,
-        arena: &Bump,
-    ) -> Result<(), Doubt> {
-        let Some(Place { hash, window, full }) = place else { return Ok(()) };
-        let known = full.or_else(|| entries.find(hash, key, window));
-        if let Some(number) = known.filter(|&number| entries.is_full(number)) {
-            straight.apply(entries, number, field, row)?;
-            entries.register_end(number);
-            entries.register_cleanup(number);
-            return Ok(());
-        }
-        let record = self.batch.records().get(row, arena);
-        if !entries.admits(key, record) || !entries.has_room(1) {
-            return Err(Doubt);
-        }
-        let number = known.unwrap_or_else(|| entries.create(hash, key, window, window));
-        entries.set(number, record);
-        entries.register_end(number);
-        entries.register_cleanup(number);
-        Ok(())
-    }
-
     /// The groups in the order of their first records, and that of each record.
     fn groups<'a>(
         &self,
@@ -231,7 +153,7 @@ impl<'r> Together<'r> {
 
     /// The windows that hold a time. Doubt: one of them could begin or end beyond 64 bits.
     #[inline]
-    fn pane(&self, time: i64) -> Result<Pane, Doubt> {
+    pub(super) fn pane(&self, time: i64) -> Result<Pane, Doubt> {
         let (size, slide, offset) = self.spans;
         if [time, size, slide, offset].iter().any(|number| number.unsigned_abs() >= MOST_TIME) {
             return Err(Doubt);
@@ -242,7 +164,7 @@ impl<'r> Together<'r> {
     }
 
     /// The windows of a pane, the last one first.
-    fn windows(&self, pane: Pane) -> impl Iterator<Item = Window> + use<> {
+    pub(super) fn windows(&self, pane: Pane) -> impl Iterator<Item = Window> + use<> {
         let (size, slide, _) = self.spans;
         (0..pane.windows).map(move |at| pane.last - at * slide).map(move |start| Window { start, end: start + size })
     }
@@ -409,7 +331,7 @@ fn sums(folds: &Folds, numbers: &[Numbers<'_>], groups: &[Group<'_>], of_rows: &
 }
 
 /// The keys of records; in doubt if one is.
-fn keys<'a>(
+pub(super) fn keys<'a>(
     program: &'a Program,
     constants: &'a [Value<'a>],
     batch: &'a Batch,
