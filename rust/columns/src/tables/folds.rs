@@ -114,79 +114,96 @@ fn fold_numbers<T: Number>(
 ) -> Option<Progress> {
     let records = batch.records();
     let news = T::column(records.fields()?[position].data())?;
-    let constants = Bump::new();
-    let of_key = key.constants(&constants);
-    let (mut results, mut numbers) = (Vec::with_capacity(end - start), Vec::with_capacity(end - start));
-    let mut arena = Bump::new();
-    let (mut row, mut doubtful) = (start, false);
-    if let Some(keys) = int_keys(key, records) {
+    let mut folding = Folding { position, fold, table, records, news, numbers: Vec::new(), results: Vec::new() };
+    folding.numbers.reserve_exact(end - start);
+    folding.results.reserve_exact(end - start);
+    let done = match int_keys(key, records) {
+        Some(keys) => folding.by_integer(&keys[start..end], start),
+        None => folding.by_value(key, start, end),
+    };
+    let Folding { table, numbers, results, .. } = folding;
+    let (counts, end) = (vec![results.len() as u64], start + results.len());
+    let out = if results.is_empty() { None } else { out_of(key, position, table, batch, start, (&numbers, T::data(results))) };
+    Some(Progress { out, counts, end, doubtful: done.is_none() })
+}
+
+/// A fold on the way.
+struct Folding<'f, T> {
+    position: usize,
+    fold: Fold,
+    table: &'f mut Table,
+    records: &'f Column,
+    /// The field of all records.
+    news: &'f [T],
+    /// Numbers of keys, and what they have reached.
+    numbers: Vec<u32>,
+    results: Vec<T>,
+}
+
+impl<T: Number> Folding<'_, T> {
+    /// Folds records with these keys from a row on; `None` where one is in doubt.
+    fn by_integer(&mut self, keys: &[i64], start: usize) -> Option<()> {
+        let arena = Bump::new();
         let mut known = [None; LOOK];
-        while row < end && !doubtful {
-            let some = &keys[row..end.min(row + LOOK)];
+        let mut row = start;
+        for some in keys.chunks(LOOK) {
             // look-ups that do not wait for each other
             for (known, &key) in known.iter_mut().zip(some) {
-                *known = table.hash(Value::Int(key)).ok().and_then(|hash| table.find_int(hash, key));
+                *known = self.table.hash(Value::Int(key)).ok().and_then(|hash| self.table.find_int(hash, key));
             }
             for (&known, &key) in known.iter().zip(some) {
-                let reached = match known {
-                    Some(number) => add(table, number, (position, fold), news[row]),
-                    None => reach(table, Value::Int(key), (position, fold), news[row], || records.get(row, &arena)),
-                };
-                let Some((number, result)) = reached else {
-                    doubtful = true;
-                    break;
-                };
-                numbers.push(number);
-                results.push(result);
+                match known {
+                    Some(number) => self.add(number, row)?,
+                    None => self.reach(Value::Int(key), row, &arena)?,
+                }
                 row += 1;
             }
         }
+        Some(())
     }
-    while row < end && !doubtful {
-        let size = TOGETHER.min(end - row);
-        let (keys, sure) = evaluate(key, of_key, arena.alloc([Vector::from((records, row))]), size, &arena);
-        let done = (0..sure).find(|&index| {
-            let new = news[row + index];
-            let result = reach(table, keys.get(index, &arena), (position, fold), new, || records.get(row + index, &arena));
-            let Some((number, result)) = result else { return true };
-            numbers.push(number);
-            results.push(result);
-            false
-        });
-        let done = done.unwrap_or(sure);
-        doubtful = done < size;
-        row += done;
-        arena.reset();
-    }
-    let counts = vec![results.len() as u64];
-    let out = if results.is_empty() { None } else { out_of(key, position, table, batch, start, (&numbers, T::data(results))) };
-    Some(Progress { out, counts, end: row, doubtful })
-}
 
-/// Folds a record into what its key has reached; `None` where that is in doubt.
-#[inline]
-fn reach<'v, T: Number>(
-    table: &mut Table,
-    key: Value<'_>,
-    (position, fold): (usize, Fold),
-    new: T,
-    record: impl FnOnce() -> Value<'v>,
-) -> Option<(u32, T)> {
-    let hash = table.hash(key).ok()?;
-    match table.find(hash, key) {
-        None => Some((table.insert(hash, key, record(), true).ok()? as u32, new)),
-        Some(number) => add(table, number, (position, fold), new),
+    /// The same with keys of any kind.
+    fn by_value(&mut self, key: &Program, start: usize, end: usize) -> Option<()> {
+        let constants = Bump::new();
+        let of_key = key.constants(&constants);
+        let mut arena = Bump::new();
+        for row in (start..end).step_by(TOGETHER) {
+            let size = TOGETHER.min(end - row);
+            let (keys, sure) = evaluate(key, of_key, arena.alloc([Vector::from((self.records, row))]), size, &arena);
+            for index in 0..sure {
+                self.reach(keys.get(index, &arena), row + index, &arena)?;
+            }
+            if sure < size {
+                return None;
+            }
+            arena.reset();
+        }
+        Some(())
     }
-}
 
-/// Folds a number into what a key has reached.
-#[inline]
-fn add<T: Number>(table: &mut Table, number: usize, (position, fold): (usize, Fold), new: T) -> Option<(u32, T)> {
-    let cell = T::cell(&mut table.values, number, position)?;
-    *cell = cell.fold(fold, new)?;
-    let result = *cell;
-    table.touch(number);
-    Some((number as u32, result))
+    /// Folds a record into what its key has reached; `None` where that is in doubt.
+    #[inline]
+    fn reach(&mut self, key: Value<'_>, row: usize, arena: &Bump) -> Option<()> {
+        let hash = self.table.hash(key).ok()?;
+        if let Some(number) = self.table.find(hash, key) {
+            return self.add(number, row);
+        }
+        let number = self.table.insert(hash, key, self.records.get(row, arena), true).ok()?;
+        self.numbers.push(number as u32);
+        self.results.push(self.news[row]);
+        Some(())
+    }
+
+    /// The same where the key is known by its number.
+    #[inline]
+    fn add(&mut self, number: usize, row: usize) -> Option<()> {
+        let cell = T::cell(&mut self.table.values, number, self.position)?;
+        *cell = cell.fold(self.fold, self.news[row])?;
+        self.results.push(*cell);
+        self.numbers.push(number as u32);
+        self.table.touch(number);
+        Some(())
+    }
 }
 
 /// What comes out: the first record of each key, with what the field has reached.
