@@ -89,7 +89,7 @@ def of_program(file: Path, arguments: Sequence[str] = ()) -> list[Passed]:
 
 def _refusal(compilation: Compilation, function: Any, call: str) -> Refusal | None:
     if call == "aggregate":
-        result: Any = compile_aggregate(function, compilation.trees)
+        result: Any = compile_aggregate(function)
     else:
         result = compilation.function(function, _KINDS[call])
     return result if isinstance(result, Refusal) else None

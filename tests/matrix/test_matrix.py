@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = 514
 PARTS = 16
 SAMPLE = covering()
-STEP = one_of(test=10, quick=len(SAMPLE))
-"""Each program gets every tenth setting of the sample, the next program the next ones; in the quick cycle one."""
+STEP = one_of(test=len(SAMPLE), quick=len(SAMPLE))
+"""Each program gets one setting of the sample, the next program the next one."""
 ONE_OF = one_of(test=1, quick=6)
 """One in so many programs."""
 INEXACT = [setting for setting in everything() if all(setting[knob] == DEFAULT[knob] for knob in EXACT)]

@@ -25,7 +25,7 @@ from penstock.compiler.opened import opened_by
 from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
-from penstock.compiler.trees import Absence, ParsedFile, Tree, Trees
+from penstock.compiler.trees import TREES, Absence, ParsedFile, Tree, Trees
 from penstock.compiler.windows import with_window
 
 KINDS: dict[str, tuple[str, Use]] = {
@@ -59,7 +59,6 @@ AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
 """The kinds of the methods of an AggregateFunction."""
 _LIBRARY = os.path.dirname(os.__file__)
 _LONGEST = 1 << 20
-_TREES = Trees()
 
 
 @dataclass(frozen=True)
@@ -72,11 +71,11 @@ class CompiledAggregate:
     merge: Compiled | Refusal  # only merging windows need it
 
 
-def compile_function(function: Any, kind: str, trees: Trees | None = None) -> Compiled | Refusal:
+def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled | Refusal:
     """A user function of an operator as a program, or the reason why it stays in Python; ``kind`` is one of
     :data:`KINDS`."""
     method, result = KINDS[kind]
-    unit = _Unit(_TREES if trees is None else trees)
+    unit = _Unit(trees)
     count = _ARGUMENTS.get(method) or len(ROLES[method].arguments) - (kind in _WITHOUT_KEY)
     try:
         unit.compile_entry(function, method, result, count)
@@ -92,9 +91,9 @@ def compile_function(function: Any, kind: str, trees: Trees | None = None) -> Co
     return Compiled(text, tuple(unit.names[1:]))
 
 
-def compile_aggregate(function: Any, trees: Trees | None = None) -> CompiledAggregate | Refusal:
+def compile_aggregate(function: Any) -> CompiledAggregate | Refusal:
     """The methods of an AggregateFunction as programs, or the reason why it stays in Python."""
-    create_accumulator, add, get_result, merge = (compile_function(function, kind, trees) for kind in AGGREGATE)
+    create_accumulator, add, get_result, merge = (compile_function(function, kind) for kind in AGGREGATE)
     if isinstance(create_accumulator, Refusal):
         return create_accumulator
     if isinstance(add, Refusal):

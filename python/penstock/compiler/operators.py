@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.compiler.functions import AGGREGATE, compile_function
 from penstock.compiler.program import Compiled, Refusal
-from penstock.compiler.trees import Trees
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.operator import StreamOperator
@@ -54,7 +53,6 @@ class Verdict:
 class Compilation:
     """Compiles the functions of a program, each once."""
 
-    trees: Trees = field(default_factory=Trees)
     _known: dict[tuple[int, str], tuple[Any, Compiled | Refusal]] = field(default_factory=dict[Any, Any])
 
     def function(self, function: Any, kind: str) -> Compiled | Refusal:
@@ -73,7 +71,7 @@ class Compilation:
                 if isinstance(result, Refusal):
                     return result
             function = _choosing(bind(function.first, "get_key"), bind(function.second, "get_key"))
-        return _known(compile_function(function, kind, self.trees))
+        return _known(compile_function(function, kind))
 
     def operator(self, operator: S) -> S:
         """An operator with its functions compiled."""

@@ -96,7 +96,7 @@ class Trees:
             if known is None:
                 return None
             while len(self._files) >= _MOST_FILES:
-                self._files.pop(next(iter(self._files)))
+                self._files.pop(next(iter(self._files)), None)  # None: another thread was first
             self._files[name] = known
         return known
 
@@ -116,6 +116,10 @@ class Trees:
             self._trees.clear()
         self._trees[id(code)] = (code, file, tree)  # with the code, which keeps its id
         return tree
+
+
+TREES = Trees()
+"""The trees that all programs of this process share."""
 
 
 def closure_of(function: FunctionType) -> Iterator[tuple[str, Any]]:

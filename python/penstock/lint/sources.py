@@ -14,7 +14,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from penstock.compiler.trees import Absence, ParsedFile, Tree, Trees, closure_of
+from penstock.compiler.trees import TREES, Absence, ParsedFile, Tree, closure_of
 from penstock.lint.inspection import class_of, is_of, is_of_program, methods_of
 
 
@@ -52,29 +52,26 @@ class DroppedCall(NamedTuple):
 
 
 class Sources:
-    """Finds the sources of functions, and remembers files."""
-
-    def __init__(self) -> None:
-        self._trees = Trees()
+    """Finds the sources of functions."""
 
     def of(self, function: Any, method: str = "") -> dict[str, Source]:
         """The sources of a user function by method, base classes of the program's own included; ``method`` is what a
         plain function stands for."""
         sources: dict[str, Source] = {}
         for name, plain in _plain(function, method):
-            tree = self._trees.of(plain)
+            tree = TREES.of(plain)
             if not isinstance(tree, Absence) and name not in sources:
                 sources[name] = Source(name, tree, plain, ChainMap(dict(closure_of(plain)), plain.__globals__))
         return sources
 
     def enclosing(self, source: Source) -> Iterator[ast.AST]:
         """The nodes around a function, from the inside."""
-        file = self._trees.file(source.function.__code__.co_filename)
+        file = TREES.file(source.function.__code__.co_filename)
         return iter(()) if file is None else file.enclosing(source.tree)
 
     def dropped_calls(self, file: str) -> list[DroppedCall]:
         """The calls of methods in a file whose results are not used; none if it cannot be read."""
-        parsed = self._trees.file(file)
+        parsed = TREES.file(file)
         return [] if parsed is None else _dropped(parsed)
 
 
