@@ -372,6 +372,9 @@ class _Writer:
             head = [f"{space}for {self.name('int')}, {self.name('text')} in enumerate({iterable}):"]
         elif form == 2:
             head = [f"{space}for {self.name('int')} in range({self.number(3)}, {self.number(6)}):"]
+        elif form == 3:
+            several = f"[{self.expression('ints', 1)}, {self.expression('ints', 1)}]"
+            head = [f"{space}for first, *rest in {several}:", f"{space}    {self.name('int')} = first + len(rest)"]
         else:
             kind = self.pick(["ints", "words"])
             iterable = self.expression(kind, 2)

@@ -203,6 +203,15 @@ def unpacked(pair: Any) -> Any:
     return a, b, x + y
 
 
+def unpacked_in_a_loop(xs: Any) -> Any:
+    result = []
+    for first, *others in [xs, (1,), *([x, x] for x in xs), xs]:
+        result.append((first, others))
+    for *others, (first) in [xs, "ab"]:
+        result.append((others, first))
+    return result
+
+
 def guarded(x: Any) -> Any:
     if x is None:
         raise ValueError("no value")
@@ -248,6 +257,7 @@ def imported_inside(text: Any) -> Any:
         (updated, ["", '"a": [1, 2]', '"x": null', "1"]),
         (placed, SEQUENCES),
         (unpacked, PAIRS),
+        (unpacked_in_a_loop, SEQUENCES),
         (guarded, NUMBERS),
         (maybe_unset, NUMBERS),
         (joined, SEQUENCES),

@@ -227,6 +227,10 @@ class Statements(Calls):
             raise RefusedError(_NOT_NEW, node.target)
         self.lists.check_loop(node)
         iterable = self.expression(node.iter, Use.ITERATE)
+        if isinstance(node.target, ast.Tuple | ast.List) and any(isinstance(t, ast.Starred) for t in node.target.elts):
+            item = self.scope.fresh()
+            parts = self._assign_value(node.target, ["local", item])
+            return [["for", item, iterable, parts + self.statements(node.body)]]
         return [["for", self.target(node.target), iterable, self.statements(node.body)]]
 
     def _do_try(self, node: ast.Try) -> list[Json]:

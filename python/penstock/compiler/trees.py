@@ -45,7 +45,7 @@ class ParsedFile:
     lines: list[str]
     tree: ast.Module
     functions: Mapping[tuple[int, str], list[Tree]]
-    parents: Mapping[ast.AST, ast.AST]
+    parents: Mapping[ast.AST, ast.AST]  # of all nodes but the tree itself
 
     def enclosing(self, node: ast.AST | None) -> Iterator[ast.AST]:
         """The nodes around a node, from the inside."""
@@ -68,14 +68,15 @@ class ParsedFile:
     @cached_property
     def reassigned(self) -> frozenset[str]:
         """The variables that a function declares as global or nonlocal."""
-        nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Global | ast.Nonlocal))
+        nodes = (node for node in self.parents if isinstance(node, ast.Global | ast.Nonlocal))
         return frozenset(name for node in nodes for name in node.names)
 
     @cached_property
     def changed(self) -> frozenset[str]:
         """The variables whose object is changed somewhere: by item, by attribute, in place, or by a method that changes
         containers."""
-        return frozenset(name for node in ast.walk(self.tree) for name in _changed(node))
+        kinds = ast.Subscript | ast.Attribute | ast.AugAssign | ast.Call
+        return frozenset(name for node in self.parents if isinstance(node, kinds) for name in _changed(node))
 
 
 class Trees:
@@ -138,9 +139,11 @@ def _parsed(name: str, lines: list[str]) -> ParsedFile | None:
         return None
     functions: dict[tuple[int, str], list[Tree]] = {}
     parents: dict[ast.AST, ast.AST] = {}
-    for node in ast.walk(tree):
-        for child in ast.iter_child_nodes(node):
-            parents[child] = node
+    nodes: list[ast.AST] = [tree]
+    for node in nodes:  # which grows meanwhile
+        children = [*ast.iter_child_nodes(node)] if node._fields else ()
+        nodes += children
+        parents.update(dict.fromkeys(children, node))
         if isinstance(node, ast.Lambda):
             functions.setdefault((node.lineno, _LAMBDA), []).append(node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
