@@ -8,12 +8,17 @@ from functools import cache
 from typing import Any
 
 import engines
+import pairs
 import words
 from engines import Program, Run
 from results import RAW
 
 WORDS, MAPS, START, WARM = "word count", "maps", "start-up", "start-up, warm"
+SUMS = "sums by key"
 RUNNING, FINAL, FIVE, FIRST = "running sums", "final counts", "5 maps and a filter", "to the first record"
+WINDOWS = "tumbling windows"
+RECORDS = 4_000_000
+"""Of the sums by key."""
 PYFLINK = {
     "python.execution-mode": "process",
     "python.state.cache-size": "100000",  # all words: a word that is not in the cache costs a call to the JVM
@@ -29,7 +34,7 @@ class Case:
     Attributes:
         phase, shape, peer: its names in the results.
         job: of ``running/``.
-        size: words, or numbers.
+        size: words, numbers, or records.
         arguments: of the job.
         engine: whose environment it runs in, None for ours.
         rounds: how often it runs after its first, tiny run.
@@ -59,7 +64,9 @@ class Case:
         return Program(self.job, self._data(200), self._data(data), rounds, self.arguments)
 
     def _data(self, size: int) -> Any:
-        return size if self.phase == MAPS else str(words.text(RAW, size))
+        if self.phase == MAPS:
+            return size
+        return str((pairs.table if self.phase == SUMS else words.text)(RAW, size))
 
     def expected(self, tiny: bool) -> list[list[int]]:
         """Number and checksum of the records, of the first run and of the others."""
@@ -108,6 +115,17 @@ def chains() -> Iterator[Case]:
     yield Case(MAPS, FIVE, "map and filter in mapInArrow", "chain_spark:builtins", **here)
     yield Case(MAPS, FIVE, "Python loop", "in_a_loop:maps", **here)
     yield Case(MAPS, FIVE, "Penstock, unchained", "on_penstock:maps", 1_000_000, {"chaining": False}, **here)
+
+
+def column_sums() -> Iterator[Case]:
+    """Sums of a double by a long, out of Parquet: running sums, and sums in tumbling windows."""
+    for shape, name in ((RUNNING, "running"), (WINDOWS, "windows")):
+        job = f"sums_of_columns:penstock_{name}"
+        here = {"oracle": f"sums_of_columns:{name}_loop"}
+        yield Case(SUMS, shape, "Penstock", job, RECORDS, rounds=5, **here)
+        yield Case(SUMS, shape, "Penstock, local", job, RECORDS, {"executor": "local"}, rounds=5, **here)
+        yield Case(SUMS, shape, "Spark SQL", f"sums_of_columns:spark_{name}", RECORDS, rounds=5, **here)
+        yield Case(SUMS, shape, "Python loop", here["oracle"], RECORDS, rounds=1, **here)
 
 
 def starts() -> Iterator[Case]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from programs import FIRST, FIVE, MAPS, RUNNING, START, WARM, WORDS
+from programs import FIRST, FIVE, MAPS, RECORDS, RUNNING, START, SUMS, WARM, WINDOWS, WORDS
 from results import Figures, Key, Results, Run, ratio
 from results import Row as Found
 from steps import peers
@@ -19,7 +19,29 @@ def rows(results: Results) -> list[Row]:
     words = f"word count with running sums, {SIZE:,} words:"
     than = [("RDD", 4.0), ("mapInArrow", 1.1), ("PyFlink", 20.0), ("Bytewax", 3.0)]
     counted = (less_cpu(results, f"{words} ≥ {factor:g}×", factor, peer) for peer, factor in than)
-    return [*counted, by_hand(results)]
+    return [*counted, by_hand(results), *sums_of_columns(results)]
+
+
+def sums_of_columns(results: Results) -> list[Row]:
+    """Sums by key out of Parquet, on both executors."""
+    what = f"{RECORDS:,} records of Parquet, 100,000 keys"
+    table_rows = []
+    for peer, place in (("Penstock", "on Spark"), ("Penstock, local", "in one process")):
+        ours = (SUMS, RUNNING, RECORDS, peer)
+        table_rows.append(records_per_second(results, f"running sums by key, {what}, {place}:", 10e6, ours))
+        windows = f"sums in tumbling windows, {what}, {place}: ≥ 1×"
+        table_rows.append(less_cpu(results, windows, 1, "Spark SQL", (SUMS, WINDOWS, RECORDS, peer)))
+    return table_rows
+
+
+def records_per_second(results: Results, target: str, least: float, ours: Key) -> Row:
+    """So many records per CPU-second, whatever others need."""
+    run = results.together(ours)
+    mine, target = run.find(*ours), f"{target} ≥ {count(least)} records per CPU-second"
+    if not mine.get("median"):
+        return unmeasured(results, target, ours)
+    number = ours[2] / mine["median"]
+    return Row(target, count(number), number >= least, mine["checksum_equal"], run.started)
 
 
 def less_cpu(results: Results, target: str, factor: float, peer: str, ours: Key | None = None) -> Row:

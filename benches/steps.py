@@ -19,6 +19,7 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "start": ("test_running.py::test_start", 10),
     "chain": ("test_running.py::test_chain", 8),
     "word_count": ("test_running.py::test_word_count", 8),
+    "column_sums": ("test_running.py::test_column_sums", 8),
     "engines": ("test_running.py::test_engine", 15),
     "unbounded": ("test_unbounded.py::test_unbounded", 20),
     "steps": ("test_unbounded.py::test_steps", 10),

@@ -22,6 +22,7 @@ def of_our_own() -> Iterator[Case]:
     """What needs Penstock's dependencies only."""
     yield from programs.word_counts()
     yield from programs.chains()
+    yield from programs.column_sums()
     yield from programs.starts()
 
 
@@ -43,6 +44,11 @@ def test_word_count(record: Record, tiny: bool, case: Case) -> None:
 
 @pytest.mark.parametrize("case", list(programs.chains()), ids=str)
 def test_chain(record: Record, tiny: bool, case: Case) -> None:
+    check(record, tiny, case)
+
+
+@pytest.mark.parametrize("case", list(programs.column_sums()), ids=str)
+def test_column_sums(record: Record, tiny: bool, case: Case) -> None:
     check(record, tiny, case)
 
 

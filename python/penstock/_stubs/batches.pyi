@@ -49,6 +49,22 @@ class Batch:
         """
 
     @staticmethod
+    def of_arrow(columns: Any, names: list[str] | None = None, single: bool = False) -> Batch | None:
+        """The records whose fields are the columns of an Arrow batch.
+
+        Args:
+            columns: the Arrow batch, of any library.
+            names: of the fields of rows; None for tuples.
+            single: whether the only column has the records themselves.
+
+        Returns:
+            The batch, which shares the memory of numbers and texts; None when it cannot have such columns.
+
+        Raises:
+            ValueError: there are not as many names as columns, or several columns for single values.
+        """
+
+    @staticmethod
     def concat(parts: list[Batch]) -> Batch | None:
         """The records of some batches, one after the other.
 
@@ -111,6 +127,37 @@ class Batch:
             ValueError: there are not as many as records, or one is neither an int of 64 bits nor None.
         """
 
+    @property
+    def timed(self) -> bool:
+        """Whether records have timestamps."""
+
+    def time(self, row: int) -> int | None:
+        """The timestamp of a record; None when it has none.
+
+        Args:
+            row: its place.
+
+        Raises:
+            ValueError: there are not so many.
+        """
+
+    def stamps(self) -> list[tuple[int, int | None]] | bytes:
+        """The timestamps as ``penstock.runtime.buffers.stamps.pack`` has them. O(records).
+
+        Returns:
+            Runs of equal ones, each with the place of its first record; or the bytes of an array of 64-bit integers.
+        """
+
+    def with_stamps(self, stamps: Sequence[tuple[int, int | None]] | bytes) -> Batch:
+        """The same records with timestamps out of what ``stamps`` gives.
+
+        Args:
+            stamps: runs of equal ones, or the bytes of an array.
+
+        Raises:
+            ValueError: there are not as many as records.
+        """
+
     def text_size(self, start: int, end: int, step: int) -> int:
         """About how many bytes some records take, as ``penstock.runtime.buffers.codec.text_size`` counts them.
 
@@ -123,6 +170,10 @@ class Batch:
             ValueError: there are not so many, or the step is zero.
         """
 
+    @property
+    def record_size(self) -> int | None:
+        """How many bytes each record takes, as ``text_size`` counts them; None where they differ."""
+
     def encode(self, key: int, extras: bytes) -> bytes | None:
         """The records as a buffer of typed columns.
 
@@ -132,6 +183,17 @@ class Batch:
 
         Returns:
             The bytes that ``encode_columns`` makes of the objects; None when the format does not have such columns.
+        """
+
+    def to_arrow(self, names: list[str] | None) -> Any:
+        """The fields of the records as the columns of a batch of pyarrow.
+
+        Args:
+            names: of the fields; None where the records are single values, for which the column has an empty name.
+
+        Returns:
+            The batch, which shares the memory of numbers and texts; None where records have other fields, one is None,
+            or a field has values inside of values.
         """
 
 @final

@@ -9,6 +9,18 @@ pub struct Batch {
     times: Option<Column>,
 }
 
+/// Timestamps of many records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stamps {
+    /// Those that follow one another and are equal, each with the place of its first record; records before have none.
+    Runs(Vec<(usize, Option<i64>)>),
+    /// One for each record.
+    Times(Vec<i64>),
+}
+
+/// The mean length from which runs are used.
+const LONG: usize = 8;
+
 impl Batch {
     /// `None` where the timestamps are not integers or None, or not as many as the records.
     pub fn new(records: Column, times: Option<Column>) -> Option<Self> {
@@ -43,6 +55,42 @@ impl Batch {
             Data::Ints(values) if !times.is_none(row) => Some(values[row]),
             _ => None,
         }
+    }
+
+    /// The timestamps in their shorter form: runs where they have eight records on average, or one is None.
+    pub fn stamps(&self) -> Stamps {
+        let count = self.len();
+        let times = self.times.as_ref().map(|times| (times.data(), times.presence()));
+        if let Some((Data::Ints(values), None)) = times
+            && values.windows(2).filter(|pair| pair[0] != pair[1]).count() >= count / LONG
+        {
+            return Stamps::Times(values.to_vec());
+        }
+        let mut runs: Vec<(usize, Option<i64>)> = Vec::new();
+        for row in 0..count {
+            let time = self.time(row);
+            if runs.last().is_none_or(|&(_, last)| last != time) {
+                runs.push((row, time));
+            }
+        }
+        Stamps::Runs(runs)
+    }
+
+    /// The same records with other timestamps; `None` where there are not as many.
+    pub fn with_stamps(&self, stamps: Stamps) -> Option<Self> {
+        let times = match stamps {
+            Stamps::Times(times) => Column::ints(times),
+            Stamps::Runs(runs) => {
+                let first = runs.first().map_or(self.len(), |&(start, _)| start);
+                let ends = runs.iter().skip(1).map(|&(start, _)| start).chain([self.len()]);
+                let mut all = vec![None; first.min(self.len())];
+                for (&(_, time), end) in runs.iter().zip(ends) {
+                    all.resize(end.clamp(all.len(), self.len().max(all.len())), time);
+                }
+                Column::ints_or_none(&all)
+            }
+        };
+        Self::new(self.records.clone(), Some(times))
     }
 
     /// The records from one to before another, without a copy.

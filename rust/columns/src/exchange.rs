@@ -2,7 +2,7 @@
 //! neither rows nor lists.
 
 use arrow_buffer::{BooleanBuffer, NullBuffer};
-use penstock_runtime::columns::{Broken, DEPTH, Kind, MAX_COUNT, NULLABLE, Reader, TAG, ints, strings, texts};
+use penstock_runtime::columns::{Broken, DEPTH, Kind, MAX_COUNT, NULLABLE, Reader, TAG, ints, numbers, strings, texts};
 
 use crate::column::{Column, Data, Strings};
 
@@ -46,7 +46,7 @@ fn write_present(out: &mut Vec<u8>, column: &Column, nullable: u8, presence: &[u
         }
         Data::Floats(values) => {
             head(Kind::Floats);
-            values.iter().for_each(|value| out.extend(value.to_le_bytes()));
+            numbers(out, values.iter().map(|value| value.to_le_bytes()));
         }
         Data::Texts(items) => texts(out, nullable, presence, &all(items)),
         Data::Bytes(items) => {

@@ -3,10 +3,13 @@
 use bumpalo::Bump;
 
 use crate::batch::Batch;
-use crate::column::{Builder, Data, Refusal};
-use crate::machine::{Input, MOST_STEPS};
+use crate::column::{Column, Data};
 use crate::program::Program;
-use crate::value::{Doubt, Value};
+use crate::value::Value;
+use crate::vectors::{Places, Vector, evaluate};
+
+/// Records whose timestamps are looked for together.
+const TOGETHER: usize = 1 << 12;
 
 /// Gives records from one to before another the timestamps that a function of a record and its timestamp returns, until one
 /// is doubtful. `unset` stands for no timestamp. Returns the records that are done, with the latest of their timestamps, and
@@ -19,26 +22,46 @@ pub fn stamped(assigner: &Program, batch: &Batch, start: usize, end: usize, unse
     assert!(start <= end && end <= batch.len(), "records are within their batch");
     let constants = Bump::new();
     let of_assigner = assigner.constants(&constants);
-    let mut times = Builder::new();
+    let mut parts = Vec::new();
     let mut arena = Bump::new();
     let mut row = start;
     while row < end {
-        let before = batch.time(row).map_or(unset, Value::Int);
-        let mut inputs = [Input::Row(batch.records(), row), Input::Value(before)];
-        let time = assigner.call(of_assigner, &mut inputs, &arena, &mut MOST_STEPS.clone());
-        let pushed = time.and_then(|time| if matches!(time, Value::Int(_)) { Ok(time) } else { Err(Doubt) });
-        if pushed.map_err(Refusal::from).and_then(|time| times.push(time)).is_err() {
+        let size = TOGETHER.min(end - row);
+        let before = batch.times().map_or(Vector::Same(unset), |_| Vector::Values(before(batch, row, size, unset, &arena)));
+        let inputs = arena.alloc([Vector::from((batch.records(), row)), before]);
+        let (times, sure) = evaluate(assigner, of_assigner, inputs, size, &arena);
+        let times = times_of(times, sure, &arena);
+        let done = times.len();
+        parts.push(times);
+        row += done;
+        if done < size {
             break;
         }
         arena.reset();
-        row += 1;
     }
-    let times = times.finish();
+    let times = Column::concat(&parts.iter().collect::<Vec<_>>()).unwrap_or_else(|| Column::none(0));
     let latest = match times.data() {
         Data::Ints(values) => values.iter().copied().max(),
         _ => None,
     };
     Stamped { done: Batch::new(batch.slice(start, row).records().clone(), Some(times)), latest, end: row }
+}
+
+/// The timestamps of some records so far.
+fn before<'a>(batch: &Batch, start: usize, size: usize, unset: Value<'a>, arena: &'a Bump) -> &'a [Value<'a>] {
+    arena.alloc_slice_fill_iter((start..start + size).map(|row| batch.time(row).map_or(unset, Value::Int)))
+}
+
+/// The first timestamps of a vector, up to one that is no integer.
+fn times_of(times: Vector<'_>, sure: usize, arena: &Bump) -> Column {
+    if let Vector::Column(column, Places::From(start)) = times
+        && matches!(column.data(), Data::Ints(_))
+        && column.presence().is_none()
+    {
+        return column.slice(start, start + sure);
+    }
+    let whole = |index| if let Value::Int(time) = times.get(index, arena) { Some(time) } else { None };
+    Column::ints((0..sure).map_while(whole).collect())
 }
 
 /// Records with their new timestamps.

@@ -1,12 +1,18 @@
 //! Batches of columns, as Python sees them.
 
-use penstock_columns::column::text_size;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{Field, Schema};
+use penstock_columns::batch::Stamps;
+use penstock_columns::column::{fixed_size, text_size};
 use penstock_columns::lines::lines;
-use penstock_columns::{Batch as Columns, Column, exchange};
+use penstock_columns::{Batch as Columns, Column, Data, Shape, exchange};
 use penstock_runtime::columns::Broken;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice};
+use pyo3_arrow::PyRecordBatch;
 
 use super::decode::broken;
 use super::gather::{gathered, times};
@@ -17,6 +23,13 @@ use super::hand_over::objects;
 pub struct Batch {
     /// The same without Python.
     pub columns: Columns,
+}
+
+/// Timestamps of many records, as they travel.
+#[derive(FromPyObject)]
+enum Packed<'py> {
+    Times(Bound<'py, PyBytes>),
+    Runs(Vec<(usize, Option<i64>)>),
 }
 
 #[pymethods]
@@ -37,7 +50,7 @@ impl Batch {
     #[pyo3(signature = (values, times=None))]
     fn of(values: &Bound<'_, PyList>, times: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
         let Some(records) = gathered(values) else { return Ok(None) };
-        Self::timed(records, times)
+        Self::with(records, times)
     }
 
     /// The records of a buffer of typed columns.
@@ -67,6 +80,40 @@ impl Batch {
     #[staticmethod]
     fn of_lines(data: &[u8]) -> Option<Self> {
         Some(Self { columns: Columns::new(lines(data)?, None)? })
+    }
+
+    /// The records whose fields are the columns of an Arrow batch.
+    ///
+    /// Args:
+    ///     columns: the Arrow batch, of any library.
+    ///     names: of the fields of rows; None for tuples.
+    ///     single: whether the only column has the records themselves.
+    ///
+    /// Returns:
+    ///     The batch, which shares the memory of numbers and texts; None when it cannot have such columns.
+    ///
+    /// Raises:
+    ///     ValueError: there are not as many names as columns, or several columns for single values.
+    #[staticmethod]
+    #[pyo3(signature = (columns, names=None, single=false))]
+    fn of_arrow(columns: PyRecordBatch, names: Option<Vec<String>>, single: bool) -> PyResult<Option<Self>> {
+        let batch = columns.into_inner();
+        let (width, count) = (batch.num_columns(), batch.num_rows());
+        if names.as_ref().is_some_and(|names| names.len() != width) || (single && width != 1) {
+            return Err(PyValueError::new_err("there are not as many columns as fields"));
+        }
+        let Some(fields) = batch.columns().iter().map(|column| Column::of_arrow(column)).collect::<Option<Vec<Column>>>() else {
+            return Ok(None);
+        };
+        let records = match names {
+            _ if single => fields.into_iter().next(),
+            None => Column::new(Data::Tuples(fields.into()), None, count),
+            Some(names) => {
+                let names = Some(names.into_iter().map(String::into_boxed_str).collect());
+                Column::new(Data::Rows(Arc::new(Shape { class: 0, names }), fields.into()), None, count)
+            }
+        };
+        Ok(records.and_then(|records| Columns::new(records, None)).map(|columns| Self { columns }))
     }
 
     /// The records of some batches, one after the other.
@@ -161,7 +208,56 @@ impl Batch {
     /// Raises:
     ///     ValueError: there are not as many as records, or one is neither an int of 64 bits nor None.
     fn with_times(&self, times: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Self::timed(self.columns.records().clone(), times)?.ok_or_else(|| PyValueError::new_err("timestamps are ints of 64 bits or None"))
+        Self::with(self.columns.records().clone(), times)?.ok_or_else(|| PyValueError::new_err("timestamps are ints of 64 bits or None"))
+    }
+
+    /// Whether records have timestamps.
+    #[getter]
+    fn timed(&self) -> bool {
+        self.columns.times().is_some()
+    }
+
+    /// The timestamp of a record; None when it has none.
+    ///
+    /// Args:
+    ///     row: its place.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many.
+    fn time(&self, row: usize) -> PyResult<Option<i64>> {
+        if row < self.columns.len() { Ok(self.columns.time(row)) } else { Err(beyond()) }
+    }
+
+    /// The timestamps as ``penstock.runtime.buffers.stamps.pack`` has them. O(records).
+    ///
+    /// Returns:
+    ///     Runs of equal ones, each with the place of its first record; or the bytes of an array of 64-bit integers.
+    fn stamps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.columns.stamps() {
+            Stamps::Runs(runs) => Ok(PyList::new(py, runs)?.into_any()),
+            Stamps::Times(times) => {
+                let bytes: Vec<u8> = times.iter().flat_map(|time| time.to_ne_bytes()).collect();
+                Ok(PyBytes::new(py, &bytes).into_any())
+            }
+        }
+    }
+
+    /// The same records with timestamps out of what ``stamps`` gives.
+    ///
+    /// Args:
+    ///     stamps: runs of equal ones, or the bytes of an array.
+    ///
+    /// Raises:
+    ///     ValueError: there are not as many as records.
+    fn with_stamps(&self, stamps: Packed<'_>) -> PyResult<Self> {
+        let stamps = match stamps {
+            Packed::Runs(runs) => Stamps::Runs(runs),
+            Packed::Times(bytes) => {
+                let (times, _) = bytes.as_bytes().as_chunks();
+                Stamps::Times(times.iter().map(|&time| i64::from_ne_bytes(time)).collect())
+            }
+        };
+        Ok(Self { columns: self.columns.with_stamps(stamps).ok_or_else(beyond)? })
     }
 
     /// About how many bytes some records take, as ``penstock.runtime.buffers.codec.text_size`` counts them.
@@ -181,6 +277,12 @@ impl Batch {
         Ok((start..end).step_by(step).map(|row| text_size(self.columns.records(), row)).sum())
     }
 
+    /// How many bytes each record takes, as ``text_size`` counts them; None where they differ.
+    #[getter]
+    fn record_size(&self) -> Option<usize> {
+        fixed_size(self.columns.records())
+    }
+
     /// The records as a buffer of typed columns.
     ///
     /// Args:
@@ -193,13 +295,26 @@ impl Batch {
         Some(PyBytes::new(py, &exchange::encode(self.columns.records(), key, extras)?))
     }
 
+    /// The fields of the records as the columns of a batch of pyarrow.
+    ///
+    /// Args:
+    ///     names: of the fields; None where the records are single values, for which the column has an empty name.
+    ///
+    /// Returns:
+    ///     The batch, which shares the memory of numbers and texts; None where records have other fields, one is None,
+    ///     or a field has values inside of values.
+    fn to_arrow<'py>(&self, py: Python<'py>, names: Option<Vec<String>>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(batch) = arrow_batch(self.columns.records(), names) else { return Ok(None) };
+        PyRecordBatch::new(batch).into_pyarrow(py).map(Some)
+    }
+
     fn __repr__(&self) -> String {
         format!("<Batch of {} records>", self.columns.len())
     }
 }
 
 impl Batch {
-    fn timed(records: Column, values: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
+    fn with(records: Column, values: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
         let times = match values {
             None => None,
             Some(values) => match times(values)? {
@@ -217,6 +332,23 @@ impl Batch {
         let end = end.unwrap_or(self.columns.len());
         if start <= end && end <= self.columns.len() { Ok((start, end)) } else { Err(beyond()) }
     }
+}
+
+/// The fields of records as a batch of Arrow.
+fn arrow_batch(records: &Column, names: Option<Vec<String>>) -> Option<RecordBatch> {
+    let (names, columns) = match (names, records.data()) {
+        (None, _) => (vec![String::new()], std::slice::from_ref(records)),
+        _ if records.presence().is_some() => return None,
+        (Some(names), Data::Tuples(fields)) if names.len() == fields.len() => (names, &**fields),
+        (Some(names), Data::Rows(shape, fields)) => {
+            let own = shape.names.as_ref().filter(|_| shape.class == 0)?;
+            (own.len() == names.len() && own.iter().zip(&names).all(|(own, name)| **own == *name)).then_some((names, &**fields))?
+        }
+        _ => return None,
+    };
+    let columns: Vec<ArrayRef> = columns.iter().map(Column::to_arrow).collect::<Option<_>>()?;
+    let fields = names.into_iter().zip(&columns).map(|(name, column)| Field::new(name, column.data_type().clone(), true));
+    RecordBatch::try_new(Arc::new(Schema::new(fields.collect::<Vec<_>>())), columns).ok()
 }
 
 fn beyond() -> PyErr {

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from penstock.common.settings.settings import Settings
+from penstock.runtime import native
 from penstock.runtime.buffers.codec import decode, dumps, encode, freeze
 from penstock.runtime.buffers.row import Row
-from penstock.runtime.buffers.stamps import timestamps
+from penstock.runtime.buffers.stamps import pack, timestamps
 from penstock.runtime.config.tasks import (
     Destination,
     InputEdge,
@@ -167,6 +168,71 @@ def test_a_batch_is_written_as_its_records_are(kind, batches, n, most, native):
     other.finish()
     assert buffers(singly) == buffers(at_once)
     assert all(len(decode(row.data)[0]) <= most for row in at_once)
+
+
+TIMES = st.none() | st.integers(0, 3) | st.integers(-(2**63), 2**63 - 1)
+PARTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("timed"), st.lists(st.tuples(st.integers(0, 9), TIMES), min_size=1, max_size=60)),
+        st.tuples(st.just("untimed"), st.lists(st.integers(0, 9), min_size=1, max_size=60)),
+        st.tuples(st.just("texts"), st.lists(st.tuples(st.text("ab", max_size=2), TIMES), min_size=1, max_size=9)),
+        st.tuples(st.just("object"), st.tuples(st.integers(0, 9), TIMES)),
+        st.tuples(st.just("objects"), st.tuples(st.lists(st.integers(0, 9), min_size=1, max_size=30), TIMES)),
+        st.tuples(st.just("watermark"), st.integers(0, 9)),
+    ),
+    max_size=12,
+)
+
+
+@pytest.mark.skipif(native.functions() is None, reason="needs the native module")
+@settings(deadline=None)
+@given(parts=PARTS, most=st.sampled_from([1, 3, 100, 2000]))
+def test_columns_are_written_as_their_records_are(parts, most):
+    functions = native.functions()
+    options = Settings(buffer_records=most, codec="columns")
+    singly, together = [], []
+    one, other = (writer(rows, "GLOBAL", 1, options=options) for rows in (singly, together))
+    for kind, part in parts:
+        if kind == "watermark":
+            one.watermark(part)
+            other.watermark(part)
+            continue
+        if kind == "objects":
+            other.write_batch(list(part[0]), part[1])
+            records = [(value, part[1]) for value in part[0]]
+        elif kind == "object":
+            other.write(*part)
+            records = [part]
+        elif kind == "untimed":
+            other.write_columns(functions.Batch.of(part))
+            records = [(value, None) for value in part]
+        else:
+            values, times = map(list, zip(*part, strict=True))
+            other.write_columns(functions.Batch.of(values, times))
+            records = part
+        for value, time in records:
+            one.write(value, time)
+    one.finish()
+    other.finish()
+    assert list(map(whole, singly)) == list(map(whole, together))
+
+
+def whole(row):
+    """What is in a row, with the timestamp of each record."""
+    buffer = decode(row.data)
+    times = list(timestamps(buffer.stamps, len(buffer.values))) if buffer.stamps else [None] * len(buffer.values)
+    return row._replace(data=b""), list(buffer.values), times, buffer.signals
+
+
+@pytest.mark.skipif(native.functions() is None, reason="needs the native module")
+@given(st.lists(TIMES, min_size=1, max_size=60))
+def test_native_stamps_are_those_of_python(times):
+    batch = native.functions().Batch.of([0] * len(times), times)
+    expected = pack(times)
+    assert batch.stamps() == (expected if isinstance(expected, list) else expected.tobytes())
+    again = native.functions().Batch.of([0] * len(times)).with_stamps(batch.stamps())
+    assert list(again.times) == times
+    assert [again.time(row) for row in range(len(times))] == times
 
 
 def test_large_records_make_small_buffers(monkeypatch):

@@ -15,7 +15,7 @@ from penstock.connectors.spark import spark_types
 from penstock.connectors.spark.spark_types import rows_in
 from penstock.errors import TypeInfoError
 from penstock.runtime.columns import arrow
-from penstock.runtime.columns.arrow import SPARK
+from penstock.runtime.columns.arrow import SPARK, ArrowRecords
 from penstock.runtime.columns.parts import Unfit
 from penstock.runtime.columns.records import rows_of
 
@@ -35,6 +35,9 @@ def records(
     readings = [arrow.inward(arrow.arrow_type(wanted, SPARK), wanted, SPARK) for wanted in rows.types]
     for batch in batches:
         fields = zip(schema["fields"], readings, strict=True)
+        if all(map(arrow.is_alike, batch.columns, readings)):
+            yield ArrowRecords(batch.columns, rows, not has_fields)
+            continue
         columns = [_values(batch.column(index), *field) for index, field in enumerate(fields)]
         yield rows_of(columns, rows) if has_fields else columns[0]
 

@@ -72,6 +72,16 @@ class Filling(Estimate):
         self.mark = 1 if large else min(_LOOK, self._limit)  # small records are probably followed by small ones
         return True
 
+    def passes(self, count: int, size: int) -> bool:
+        """Whether ``full()`` is false where so many records wait, and those since the last look have this size each; if
+        so, it is as if it had been called."""
+        size_of_all = self.bytes + size * (count - self.count)
+        if size_of_all >= self._most_bytes or count >= self._limit:
+            return False
+        self.mean, self.count, self.bytes = size, count, size_of_all
+        self.mark = min(2 * count, count + _LOOK, self._limit)
+        return True
+
     def sampled(self) -> tuple[int, int]:
         """The bytes of a sample of the records since the last look, and their number."""
         some = self.values[self.count :: EVERY]

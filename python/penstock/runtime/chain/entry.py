@@ -285,7 +285,7 @@ class Entry:
         batch, _, extras = self._functions.Batch.of_buffer(data)
         stamps, signals = unpack_extras(extras)
         if stamps:
-            batch = batch.with_times(list(timestamps(stamps, len(batch))))
+            batch = batch.with_stamps(stamps if isinstance(stamps, list) else stamps.tobytes())
 
         def feed(start: int, end: int) -> Iterator[None]:
             while start < end:

@@ -201,8 +201,8 @@ class LiveOperator:
         return False
 
     def columns(self, number: int) -> Any:
-        """A :class:`~.segments.Columnar` that takes records of an input and hands columns on; None where only
-        objects can go, or it would save nothing."""
+        """A :class:`~.segments.Columnar` that takes records of an input and hands columns on, or a
+        :class:`~.segments.Taker`; None where only objects can go, or it would save nothing."""
         return None
 
     def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:

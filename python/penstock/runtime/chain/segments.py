@@ -56,6 +56,13 @@ class Columnar(NamedTuple):
         self.take(batch, 0, len(batch))
 
 
+class Taker(NamedTuple):
+    """A way for columns into an operator that runs code of the user."""
+
+    take_all: HandOver
+    closed: bool = False
+
+
 class Segment:
     """Takes batches; ``run`` is that of a native pipeline or a keyed stage, ``collect`` takes records in doubt, and
     ``hand_over`` the results. ``operators`` are those that it stands for, in order. Without ``run`` the batches are
@@ -272,7 +279,7 @@ def _columns(fusion: Fusion, target: Target | None) -> tuple[HandOver | None, bo
         takes = isinstance(writer, RecordWriter) and writer.takes_columns
         return (writer.write_columns, True) if takes else (None, False)  # type: ignore[union-attr]
     columnar = None if target.number else fusion.operators[target.position].columns(0)
-    return (None, False) if columnar is None else (columnar.take_all, columnar.segment.closed)
+    return (None, False) if columnar is None else (columnar.take_all, columnar.closed)
 
 
 def _objects(text: Callable[[], Text]) -> HandOver:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +24,7 @@ from penstock.common.typesystem.conversions import Convert, optional, same
 from penstock.errors import FileFormatError
 from penstock.runtime.columns.parts import Unfit, within
 from penstock.runtime.columns.records import BITS, KINDS, columns_of, fields_of, maker, of_kind, rows_of
+from penstock.runtime.native import ColumnarRecords
 
 REFUSALS = (pa.ArrowException, ValueError, TypeError, OverflowError, ArithmeticError, FileFormatError)
 """The exceptions that Arrow and the conversions raise for a value that does not fit."""
@@ -241,11 +244,63 @@ _READERS: dict[type[ct.DataType], _Reader] = {
 }
 
 
+_ALIKE = frozenset({pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()}) | {
+    *(pa.float32(), pa.float64(), pa.bool_(), pa.binary()),
+}
+"""Types whose values are the same in native columns."""
+_TEXTS = frozenset({pa.string(), pa.large_string(), pa.string_view()})
+
+
+class ArrowRecords(ColumnarRecords[Any]):
+    """Records of Arrow columns that :func:`is_alike` lets pass. With ``single`` the only column has the records
+    themselves."""
+
+    def __init__(self, columns: Sequence[pa.Array], row_type: ct.RowType, single: bool = False) -> None:
+        self._columns, self._row_type, self._single = columns, row_type, single
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @cached_property
+    def objects(self) -> list[Any]:
+        columns = [column.to_pylist() for column in self._columns]
+        return columns[0] if self._single else rows_of(columns, self._row_type)
+
+    def columns(self, functions: ModuleType) -> Any:
+        row_type, names = self._row_type, None
+        if not self._single and row_type.form == "row":
+            names = list(row_type.record_names or row_type.names)
+        columns = list(map(_short, self._columns))
+        batch = pa.RecordBatch.from_arrays(columns, [str(index) for index in range(len(columns))])
+        return functions.Batch.of_arrow(batch, names, self._single)
+
+
+def is_alike(column: pa.Array, reading: Inward) -> bool:
+    """Whether the values of a column need no conversion, neither for records nor for native columns, and none can be
+    refused. O(bytes) for texts."""
+    plain, convert = reading
+    if convert is not None:
+        return False
+    if column.type not in _TEXTS:
+        return plain in _ALIKE and column.type == plain
+    try:
+        column.validate(full=True)
+    except pa.ArrowException:  # a text that is not UTF-8
+        return False
+    return True
+
+
+def _short(column: pa.Array) -> pa.Array:
+    """Texts with short offsets."""
+    return column.cast(pa.string()) if column.type in _TEXTS else column
+
+
 class BatchReader:
     """Makes records of the declared columns of a file's batches; FileFormatError if one is of another kind."""
 
     def __init__(self, schema: pa.Schema, row_type: ct.RowType, where: str, rules: ArrowRules = UTC) -> None:
         self._row_type, self._where = row_type, where
+        self._has_fields = row_type.form in ("row", "tuple")
         self._columns = [self._reader(schema, field.name, field.data_type, rules) for field in row_type]
 
     def _reader(self, schema: pa.Schema, name: str, wanted: ct.DataType, rules: ArrowRules) -> Inward:
@@ -257,9 +312,22 @@ class BatchReader:
             why = f"cannot be read as {wanted}: {error}. Declare the type that the file has, and convert in a map()."
             raise FileFormatError(f"{self._where}: the column {name!r} {why}") from None
 
-    def records(self, batch: pa.RecordBatch, place: str) -> list[Any]:
+    def records(self, batch: pa.RecordBatch, place: str) -> Sequence[Any]:
         """The records of a batch; ``place`` is its part of the file, for messages. Raises FileFormatError."""
+        columns = self._alike(batch) if self._has_fields else None
+        if columns is not None:
+            return ArrowRecords(columns, self._row_type)
         return rows_of((self._values(index, batch, place) for index in range(len(self._columns))), self._row_type)
+
+    def _alike(self, batch: pa.RecordBatch) -> list[pa.Array] | None:
+        """The declared columns, if none of their values is converted or refused."""
+        columns = list[pa.Array]()
+        for field, reading in zip(self._row_type, self._columns, strict=True):
+            column = batch.column(field.name) if field.name in batch.schema.names else None
+            if column is None or (column.null_count and not field.data_type.nullable) or not is_alike(column, reading):
+                return None
+            columns.append(column)
+        return columns
 
     def _values(self, index: int, batch: pa.RecordBatch, place: str) -> list[Any]:
         field, reading = self._row_type.fields[index], self._columns[index]

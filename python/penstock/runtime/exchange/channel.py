@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any
 
@@ -19,8 +20,8 @@ MAX_BYTES = 64 << 20
 
 
 class WaitingColumns:
-    """The waiting records of a channel as columns: batches without timestamps, which are the channel's. An object that
-    is added makes them a list of objects. To the channel it looks like that list."""
+    """The waiting records of a channel as columns: batches, whose timestamps count while the channel says so. An object
+    that is added makes them a list of objects. To the channel it looks like that list."""
 
     __slots__ = ("_batches", "_channel", "_first", "count")
 
@@ -48,10 +49,25 @@ class WaitingColumns:
             self._batches[-1] = self._batches[-1].slice(0, count)
 
     def append(self, value: Any) -> None:
+        self._channel.settle()
         self._channel.values = [*self, value]
 
     def __iadd__(self, values: list[Any]) -> list[Any]:
+        self._channel.settle()
         return [*self, *values]
+
+    @property
+    def times(self) -> list[int | None]:
+        """The timestamps of the batches."""
+        return list(chain.from_iterable(batch.times or repeat(None, len(batch)) for batch in self._batches))
+
+    def whole(self) -> Any:
+        """All of them as one batch; None where they are not of one kind."""
+        first = self._batches[0]
+        batch = first if len(self._batches) == 1 else type(first).concat(self._batches)
+        if batch is not None:
+            self._batches = [batch]
+        return batch
 
     def sampled(self, start: int) -> tuple[int, int]:
         """The bytes of one record in so many from ``start`` on, and their number."""
@@ -71,15 +87,17 @@ class WaitingColumns:
 
     def encode(self, key: int, extras: bytes) -> bytes | None:
         """A buffer of columns; None where they are not all of one kind, or a buffer cannot have them."""
-        first = self._batches[0]
-        batch = first if len(self._batches) == 1 else type(first).concat(self._batches)
+        batch = self.whole()
         return None if batch is None else batch.encode(key, extras)
 
 
 class OutChannel(Filling):
     """The records and signals on their way to one receiver, or to all of them."""
 
-    __slots__ = ("_field", "_keyed", "_markers", "_number", "_times", "encoder", "last", "round", "signals", "targets")
+    __slots__ = (
+        *("_field", "_keyed", "_markers", "_number", "_timed", "_times"),
+        *("encoder", "last", "round", "signals", "targets"),
+    )
 
     def __init__(self, targets: list[int], encoder: Encoder, size: Size, most: int, most_bytes: int) -> None:
         super().__init__(size, most, most_bytes)
@@ -89,6 +107,7 @@ class OutChannel(Filling):
         self.round = 0  # of the last row
         self.encoder = encoder
         self._times: list[int | None] = []  # of the records up to the last one whose timestamp was new
+        self._timed = False  # whether all records that wait are columns, and these have the timestamps
         self._markers: Signals = []
         self._number = 0
         self._field = UNKNOWN  # which field of the records is their key
@@ -99,12 +118,19 @@ class OutChannel(Filling):
 
     def stamp(self, timestamp: int | None) -> None:
         """The timestamp of the next record, where it is not that of the record before."""
+        self.settle()
         times = self._times
         missing = len(self.values) - len(times)
         if missing:
             times += [self.last] * missing
         times.append(timestamp)
         self.last = timestamp
+
+    def settle(self) -> None:
+        """Take the timestamps of columns that wait, because not all records will be such columns."""
+        if self._timed:
+            self._timed = False
+            self._times = self.values.times  # type: ignore[attr-defined]
 
     def append(self, values: list[Any], start: int, field: int) -> int:
         """Take records of a list from ``start`` on, up to the next look; where it goes on. They have the timestamp
@@ -127,16 +153,22 @@ class OutChannel(Filling):
         if field != self._field:
             self._field, self._keyed = field, 0
         rest = batch.slice(start, len(batch)) if start else batch
-        times, size, taken, full = rest.times, len(rest), 0, False
-        if times is not None:
+        times, size, taken, full = None, len(rest), 0, False
+        columns = type(values) is WaitingColumns
+        timed = rest.timed
+        if timed and columns and not self._times and (self._timed or not len(values)):
+            self._timed = True
+        elif timed:
+            self.settle()
+            times = rest.times
             self._times += [self.last] * (len(values) - len(self._times))
             rest = rest.with_times(None)
         elif self.last is not None:
             self.stamp(None)
-        columns = type(values) is WaitingColumns
         if columns:
             values.add(rest)
         count = len(values)
+        alike = rest.record_size if count == self.count else None  # bytes of each record that was not looked at yet
         while taken < size and not full:
             more = min(self.mark - count, size - taken)
             if columns:
@@ -145,13 +177,15 @@ class OutChannel(Filling):
                 values += rest.slice(taken, taken + more).objects()
             taken += more
             count += more
-            full = count >= self.mark and is_full(self)
+            if count >= self.mark and not (alike and self.passes(count, alike)):
+                full, alike = is_full(self), rest.record_size
         if columns:
             values.cut()
         self._keyed += taken
         if times is not None:
             self._times += times[:taken]
-            self.last = times[taken - 1]
+        if timed:
+            self.last = rest.time(taken - 1) if times is None else times[taken - 1]
         return start + taken, full
 
     def sampled(self) -> tuple[int, int]:
@@ -181,8 +215,10 @@ class OutChannel(Filling):
             return []
         if self._markers:
             signals = sorted([*signals, *self._markers], key=itemgetter(0))
-        stamps, key = self._stamps(), self._field if self._keyed == len(values) else UNKNOWN
+        stamps = self._stamps()
+        key = self._field if self._keyed == len(values) else UNKNOWN
         self.values, self.signals, self._markers, self._times, self._keyed = [], [], [], [], 0
+        self._timed = False
         data = None
         if type(values) is WaitingColumns and self.encoder.takes_columns:
             data = values.encode(key, self.encoder.extras(stamps, signals))
@@ -191,6 +227,12 @@ class OutChannel(Filling):
         return [data] if len(data) <= MAX_BYTES or len(values) < 2 else list(_halves(list(values), stamps, signals))
 
     def _stamps(self) -> Stamps:
+        if self._timed:
+            whole = self.values.whole()  # type: ignore[attr-defined]
+            if whole is not None:
+                packed = whole.stamps()
+                return packed if isinstance(packed, list) else array("q", packed)
+            self.settle()
         times, last = self._times, self.last
         if not times:
             return [] if last is None else [(0, last)]

@@ -5,22 +5,27 @@ Records wait until there are as many as a batch has. A batch never reaches over 
 of a loop, or the end of the input: what waits is worked off before. So nothing is kept over a checkpoint, and no record
 becomes late by waiting. A record that may be changed by whoever made it is copied while it waits.
 
-Where a chain is fused, records are handed to the operator many at a time, as to a sink."""
+Where a chain is fused, records are handed to the operator many at a time, as to a sink. Those that come as columns wait
+as columns, and the function gets these; either all that wait are columns or all are objects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, repeat
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime.buffers.codec import keeper
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext, StatelessContext
 from penstock.runtime.chain.operator import Leaf, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.chain.segments import Taker
 from penstock.runtime.columns.forms import BatchForm
 from penstock.runtime.usercode.functions import bind
+
+if TYPE_CHECKING:
+    from penstock.runtime.columns.batches import BatchArgument
 
 Times = list["int | None"]
 
@@ -79,13 +84,15 @@ class _Batches(LiveOperator):
         self._keep = None if settings.object_reuse else keeper(spec.input_type)
         self._values: list[Any] = []
         self._times: Times = []
+        self._batches: list[Any] = []  # native ones that wait, while no objects do
+        self._count = 0  # their records
         self._argument = context.call(self._codec, spec)
         self._call = bind(self.function, self.method)
 
-    def _codec(self, spec: ByBatch) -> Callable[[list[Any]], Any]:
+    def _codec(self, spec: ByBatch) -> BatchArgument:
         from penstock.runtime.columns.batches import BatchArgument  # pyarrow: `import penstock` does not load it
 
-        return BatchArgument(spec.input_type, spec.form).of
+        return BatchArgument(spec.input_type, spec.form)
 
     def _function_context(self) -> RuntimeContext:
         return StatelessContext(
@@ -98,6 +105,8 @@ class _Batches(LiveOperator):
         values, times, keep, size, fail = self._values, self._times, self._keep, self.room, self.context.fail
 
         def process(value: Any, timestamp: int | None) -> None:
+            if self._batches:
+                self._unpack()
             if keep is not None:
                 try:
                     value = keep(value)
@@ -115,30 +124,69 @@ class _Batches(LiveOperator):
 
     def _take(self, values: list[Any], timestamp: int | None) -> None:
         """Take records that cannot change."""
+        if self._batches:
+            self._unpack()
         self._values += values
         self._times += repeat(timestamp, len(values))
         while len(self._values) >= self.room:
             self._work()
 
+    def columns(self, number: int) -> Taker:
+        return Taker(self._take_columns)
+
+    def _take_columns(self, batch: Any) -> None:
+        self._batches.append(batch)
+        self._count += len(batch)
+        if self._values:
+            self._unpack()
+        while max(self._count, len(self._values)) >= self.room:
+            self._work()
+
+    def _unpack(self) -> None:
+        """Make objects of the columns that wait."""
+        batches, self._batches, self._count = self._batches, [], 0
+        for batch in batches:
+            self._values += batch.objects()
+            self._times += batch.times or repeat(None, len(batch))
+
     def _work(self) -> None:
         """Work off the first records that wait, as many as a batch has."""
+        if self._batches:
+            first, *more = self._batches
+            whole = type(first).concat(self._batches) if more else first
+            if whole is not None:
+                self._work_columns(whole)
+                return
+            self._unpack()  # they are of several types
         size = self.room
         values, times = self._values[:size], self._times[:size]
         del self._values[:size], self._times[:size]
         if not values:
             return
         call = self.context.call
-        result = call(self._call, call(self._argument, values))
+        result = call(self._call, call(self._argument.of, values))
         self._emit(result, values, times)
 
-    def _emit(self, result: Any, values: list[Any], times: Times) -> None:
+    def _work_columns(self, waiting: Any) -> None:
+        """The same where these wait."""
+        size = min(self.room, len(waiting))
+        batch, call = waiting.slice(0, size), self.context.call
+        self._count = len(waiting) - size
+        self._batches = [waiting.slice(size, len(waiting))] if self._count else []
+        result = call(self._call, call(self._argument.of_columns, batch))
+        self._emit(result, batch, batch.times)
+
+    def _emit(self, result: Any, values: Sequence[Any], times: Times | None) -> None:
+        """Hand on what a function returns for some records, without ``times`` if none has one."""
         raise NotImplementedError
 
-    def _pass_on(self, values: list[Any], times: Times) -> None:
+    def _pass_on(self, values: list[Any], times: Times | None) -> None:
         if not values:
             return
         self.emitted += len(values)
-        if times.count(times[0]) == len(times):
+        if times is None:
+            self.output.feed(values, None)
+        elif times.count(times[0]) == len(times):
             self.output.feed(values, times[0])
         else:
             self.output.timed_feed(values, times)
@@ -164,7 +212,7 @@ class _MapBatches(_Batches):
         super().__init__(context, output, spec)
         self._records = context.call(_results, spec)
 
-    def _emit(self, result: Any, values: list[Any], times: Times) -> None:
+    def _emit(self, result: Any, values: Sequence[Any], times: Times | None) -> None:
         self._pass_on(self.context.call(self._records, result, len(values)), times)
 
 
@@ -177,11 +225,11 @@ def _results(spec: StreamMapBatches | StreamFlatMapBatches) -> Callable[..., lis
 class _FilterBatches(_Batches):
     method = "filter"
 
-    def _emit(self, result: Any, values: list[Any], times: Times) -> None:
+    def _emit(self, result: Any, values: Sequence[Any], times: Times | None) -> None:
         from penstock.runtime.columns.batches import kept
 
         keep = self.context.call(kept, result, len(values))
-        self._pass_on(list(compress(values, keep)), list(compress(times, keep)))
+        self._pass_on(list(compress(values, keep)), times and list(compress(times, keep)))
 
 
 class _FlatMapBatches(_Batches):
@@ -191,8 +239,8 @@ class _FlatMapBatches(_Batches):
         super().__init__(context, output, spec)
         self._records = context.call(_results, spec)
 
-    def _emit(self, result: Any, values: list[Any], times: Times) -> None:
-        timestamp = max((time for time in times if time is not None), default=None)
+    def _emit(self, result: Any, values: Sequence[Any], times: Times | None) -> None:
+        timestamp = max((time for time in times or () if time is not None), default=None)
         for part in self._parts(result):
             records = self.context.call(self._records, part)
             self._pass_on(records, [timestamp])

@@ -10,6 +10,7 @@
 //!
 //! Values nest to [`DEPTH`].
 
+mod arrow;
 mod builder;
 mod select;
 
@@ -133,6 +134,16 @@ impl Column {
         Self { data: Data::Ints(values.into()), presence: None, count }
     }
 
+    /// Integers, and None among them.
+    pub fn ints_or_none(values: &[Option<i64>]) -> Self {
+        let numbers: ScalarBuffer<i64> = values.iter().map(|value| value.unwrap_or(0)).collect();
+        let presence: BooleanBuffer = values.iter().map(Option::is_some).collect();
+        if presence.count_set_bits() == 0 {
+            return Self::none(values.len());
+        }
+        Self::unchecked(Data::Ints(numbers), Some(NullBuffer::new(presence)), values.len())
+    }
+
     /// How many values.
     pub fn len(&self) -> usize {
         self.count
@@ -237,6 +248,16 @@ pub fn text_size(column: &Column, row: usize) -> usize {
         Data::Bytes(strings) => strings.get(row).len(),
         Data::Tuples(fields) => fields.iter().map(|field| text_size(field, row)).sum(),
         _ => 8,
+    }
+}
+
+/// The [`text_size`] of every value, if it is the same whatever the values are. Recursive, to [`DEPTH`].
+pub fn fixed_size(column: &Column) -> Option<usize> {
+    match &column.data {
+        Data::Texts(_) | Data::Bytes(_) => None,
+        Data::Tuples(fields) if column.presence.is_none() => fields.iter().map(fixed_size).sum(),
+        Data::Tuples(_) => None,
+        _ => Some(8),
     }
 }
 

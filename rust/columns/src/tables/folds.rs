@@ -3,25 +3,35 @@
 
 use bumpalo::Bump;
 
+use super::cells::Cells;
 use super::reduce::Fold;
 use super::table::Table;
 use crate::batch::Batch;
 use crate::column::{Builder, Column, Data};
 use crate::pipeline::Progress;
 use crate::program::Program;
+use crate::router::int_keys;
 use crate::value::Value;
 use crate::vectors::{Vector, evaluate};
 
 /// Records whose keys are looked for together.
 const TOGETHER: usize = 1 << 12;
 
+/// Integer keys that are looked up before any of their records is added.
+const LOOK: usize = 64;
+
 /// A type of numbers that can be folded.
-trait Number: Copy + PartialOrd {
+pub(super) trait Number: Copy + PartialOrd {
+    /// The numbers of a column.
     fn column(data: &Data) -> Option<&[Self]>;
+    /// A column of numbers.
     fn data(numbers: Vec<Self>) -> Data;
-    fn cell(table: &mut Table, number: usize, position: usize) -> Option<&mut Self>;
+    /// The number in a field of a tuple or row.
+    fn cell(cells: &mut Cells, number: usize, position: usize) -> Option<&mut Self>;
+    /// Their sum; `None` beyond 64 bits.
     fn sum(self, other: Self) -> Option<Self>;
 
+    /// This one and the next as one; `None` beyond 64 bits.
     #[inline]
     fn fold(self, fold: Fold, new: Self) -> Option<Self> {
         match fold {
@@ -42,8 +52,8 @@ impl Number for i64 {
     }
 
     #[inline]
-    fn cell(table: &mut Table, number: usize, position: usize) -> Option<&mut Self> {
-        table.values.field_int_mut(number, position)
+    fn cell(cells: &mut Cells, number: usize, position: usize) -> Option<&mut Self> {
+        cells.field_int_mut(number, position)
     }
 
     #[inline]
@@ -62,8 +72,8 @@ impl Number for f64 {
     }
 
     #[inline]
-    fn cell(table: &mut Table, number: usize, position: usize) -> Option<&mut Self> {
-        table.values.field_float_mut(number, position)
+    fn cell(cells: &mut Cells, number: usize, position: usize) -> Option<&mut Self> {
+        cells.field_float_mut(number, position)
     }
 
     #[inline]
@@ -104,50 +114,96 @@ fn fold_numbers<T: Number>(
 ) -> Option<Progress> {
     let records = batch.records();
     let news = T::column(records.fields()?[position].data())?;
-    let constants = Bump::new();
-    let of_key = key.constants(&constants);
-    let (mut results, mut numbers) = (Vec::with_capacity(end - start), Vec::with_capacity(end - start));
-    let mut arena = Bump::new();
-    let (mut row, mut doubtful) = (start, false);
-    while row < end && !doubtful {
-        let size = TOGETHER.min(end - row);
-        let (keys, sure) = evaluate(key, of_key, arena.alloc([Vector::from((records, row))]), size, &arena);
-        let done = (0..sure).find(|&index| {
-            let new = news[row + index];
-            let result = reach(table, keys.get(index, &arena), (position, fold), new, || records.get(row + index, &arena));
-            let Some((number, result)) = result else { return true };
-            numbers.push(number);
-            results.push(result);
-            false
-        });
-        let done = done.unwrap_or(sure);
-        doubtful = done < size;
-        row += done;
-        arena.reset();
-    }
-    let counts = vec![results.len() as u64];
+    let mut folding = Folding { position, fold, table, records, news, numbers: Vec::new(), results: Vec::new() };
+    folding.numbers.reserve_exact(end - start);
+    folding.results.reserve_exact(end - start);
+    let done = match int_keys(key, records) {
+        Some(keys) => folding.by_integer(&keys[start..end], start),
+        None => folding.by_value(key, start, end),
+    };
+    let Folding { table, numbers, results, .. } = folding;
+    let (counts, end) = (vec![results.len() as u64], start + results.len());
     let out = if results.is_empty() { None } else { out_of(key, position, table, batch, start, (&numbers, T::data(results))) };
-    Some(Progress { out, counts, end: row, doubtful })
+    Some(Progress { out, counts, end, doubtful: done.is_none() })
 }
 
-/// Folds a record into what its key has reached; `None` where that is in doubt.
-#[inline]
-fn reach<'v, T: Number>(
-    table: &mut Table,
-    key: Value<'_>,
-    (position, fold): (usize, Fold),
-    new: T,
-    record: impl FnOnce() -> Value<'v>,
-) -> Option<(u32, T)> {
-    let hash = table.hash(key).ok()?;
-    let Some(number) = table.find(hash, key) else {
-        return Some((table.insert(hash, key, record(), true).ok()? as u32, new));
-    };
-    let cell = T::cell(table, number, position)?;
-    *cell = cell.fold(fold, new)?;
-    let result = *cell;
-    table.touch(number);
-    Some((number as u32, result))
+/// A fold on the way.
+struct Folding<'f, T> {
+    position: usize,
+    fold: Fold,
+    table: &'f mut Table,
+    records: &'f Column,
+    /// The field of all records.
+    news: &'f [T],
+    /// Numbers of keys, and what they have reached.
+    numbers: Vec<u32>,
+    results: Vec<T>,
+}
+
+impl<T: Number> Folding<'_, T> {
+    /// Folds records with these keys from a row on; `None` where one is in doubt.
+    fn by_integer(&mut self, keys: &[i64], start: usize) -> Option<()> {
+        let arena = Bump::new();
+        let mut known = [None; LOOK];
+        let mut row = start;
+        for some in keys.chunks(LOOK) {
+            // look-ups that do not wait for each other
+            for (known, &key) in known.iter_mut().zip(some) {
+                *known = self.table.hash(Value::Int(key)).ok().and_then(|hash| self.table.find_int(hash, key));
+            }
+            for (&known, &key) in known.iter().zip(some) {
+                match known {
+                    Some(number) => self.add(number, row)?,
+                    None => self.reach(Value::Int(key), row, &arena)?,
+                }
+                row += 1;
+            }
+        }
+        Some(())
+    }
+
+    /// The same with keys of any kind.
+    fn by_value(&mut self, key: &Program, start: usize, end: usize) -> Option<()> {
+        let constants = Bump::new();
+        let of_key = key.constants(&constants);
+        let mut arena = Bump::new();
+        for row in (start..end).step_by(TOGETHER) {
+            let size = TOGETHER.min(end - row);
+            let (keys, sure) = evaluate(key, of_key, arena.alloc([Vector::from((self.records, row))]), size, &arena);
+            for index in 0..sure {
+                self.reach(keys.get(index, &arena), row + index, &arena)?;
+            }
+            if sure < size {
+                return None;
+            }
+            arena.reset();
+        }
+        Some(())
+    }
+
+    /// Folds a record into what its key has reached; `None` where that is in doubt.
+    #[inline]
+    fn reach(&mut self, key: Value<'_>, row: usize, arena: &Bump) -> Option<()> {
+        let hash = self.table.hash(key).ok()?;
+        if let Some(number) = self.table.find(hash, key) {
+            return self.add(number, row);
+        }
+        let number = self.table.insert(hash, key, self.records.get(row, arena), true).ok()?;
+        self.numbers.push(number as u32);
+        self.results.push(self.news[row]);
+        Some(())
+    }
+
+    /// The same where the key is known by its number.
+    #[inline]
+    fn add(&mut self, number: usize, row: usize) -> Option<()> {
+        let cell = T::cell(&mut self.table.values, number, self.position)?;
+        *cell = cell.fold(self.fold, self.news[row])?;
+        self.results.push(*cell);
+        self.numbers.push(number as u32);
+        self.table.touch(number);
+        Some(())
+    }
 }
 
 /// What comes out: the first record of each key, with what the field has reached.

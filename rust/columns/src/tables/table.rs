@@ -58,6 +58,13 @@ impl Table {
         self.index.find(hash, |&number| self.keys.holds(number as usize, key)).map(|&number| number as usize)
     }
 
+    /// The same for a key that is an integer.
+    #[inline]
+    pub fn find_int(&self, hash: u64, key: i64) -> Option<usize> {
+        let keys = self.keys.ints()?;
+        self.index.find(hash, |&number| keys[number as usize] == key).map(|&number| number as usize)
+    }
+
     /// The value of a key by number.
     #[inline]
     pub fn value<'a>(&'a self, number: usize, arena: &'a Bump) -> Value<'a> {

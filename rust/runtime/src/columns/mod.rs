@@ -24,7 +24,7 @@ mod write;
 
 pub use read::{Broken, Ints, Reader};
 pub use texts::different;
-pub use write::{ints, strings, texts};
+pub use write::{ints, numbers, strings, texts};
 
 /// First byte of a buffer.
 pub const TAG: u8 = 1;

@@ -22,6 +22,15 @@ pub fn ints(out: &mut Vec<u8>, values: impl Iterator<Item = i64> + Clone) {
 
 fn fixed<const N: usize>(out: &mut Vec<u8>, values: impl Iterator<Item = [u8; N]>) {
     out.push(N as u8);
+    numbers(out, values);
+}
+
+/// Numbers of a fixed width.
+pub fn numbers<const N: usize>(out: &mut Vec<u8>, mut values: impl Iterator<Item = [u8; N]>) {
+    let start = out.len();
+    out.resize(start + values.size_hint().0 * N, 0);
+    let (places, _) = out[start..].as_chunks_mut();
+    places.iter_mut().zip(&mut values).for_each(|(place, value)| *place = value);
     values.for_each(|value| out.extend(value));
 }
 

@@ -61,12 +61,17 @@ impl Cells {
 
     /// Whether these are tuples or rows as in a column, none absent, whose fields hold neither tuples nor rows.
     pub fn has_shape(&self, column: &Column) -> bool {
+        self.absent.is_empty() && self.is_alike(column)
+    }
+
+    /// The same where some may be absent.
+    pub fn is_alike(&self, column: &Column) -> bool {
         let fields = match (&self.data, column.data()) {
             (Data::Tuples(fields), Columns::Tuples(_)) => fields,
             (Data::Rows(shape, fields), Columns::Rows(other, _)) if shape == other => fields,
             _ => return false,
         };
         let flat = |field: &Self| !matches!(field.data, Data::Tuples(_) | Data::Rows(..));
-        self.absent.is_empty() && column.fields().is_some_and(|others| others.len() == fields.len()) && fields.iter().all(flat)
+        column.fields().is_some_and(|others| others.len() == fields.len()) && fields.iter().all(flat)
     }
 }

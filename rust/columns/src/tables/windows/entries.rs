@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 use super::elements::Elements;
 use super::folds::Folds;
 use super::moves::id;
+use crate::column::Column;
 use crate::tables::cells::Cells;
 use crate::tables::table::{hash_of, hasher};
 use crate::tables::timers::Timers;
@@ -315,8 +316,13 @@ impl Entries {
         self.note(number);
     }
 
+    /// Whether records like those of a column, and no others, are or can be in windows.
+    pub fn has_alike(&self, records: &Column) -> bool {
+        self.elements.is_none() && (self.flags.is_empty() || self.values.is_alike(records))
+    }
+
     #[inline]
-    fn note(&mut self, number: usize) {
+    pub(super) fn note(&mut self, number: usize) {
         if self.flags[number] & CHANGED == 0 {
             self.flags[number] |= CHANGED;
             self.changed.push(number as u32);

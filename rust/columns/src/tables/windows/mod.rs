@@ -12,6 +12,7 @@
 //! out        what has fired
 //! run        records on their way into windows
 //! together   the same for many at a time
+//! straight   the same where each changes a number
 //! news       what the state in Python does not know
 //! ```
 
@@ -25,6 +26,7 @@ mod moves;
 mod news;
 mod out;
 mod run;
+mod straight;
 mod together;
 
 use bumpalo::Bump;
@@ -34,6 +36,7 @@ use self::entries::Entries;
 use self::folds::Folds;
 use self::out::Out;
 use self::run::{Fate, Run};
+use self::straight::Straight;
 use self::together::Together;
 use crate::batch::Batch;
 use crate::column::Refusal;
@@ -103,6 +106,8 @@ pub struct Windows {
     entries: Entries,
     /// What its aggregate is, if that is known.
     folds: Option<Folds>,
+    /// The field that records change, if they do nothing else.
+    straight: Option<Straight>,
     /// Which records may change the contents of windows.
     guard: Option<(Program, usize)>,
 }
@@ -113,7 +118,8 @@ impl Windows {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
         let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
-        fits.then(|| Self { entries: empty(&spec), folds: Folds::of(&spec.contents), guard: spec.contents.guard(), spec })
+        let (folds, guard) = (Folds::of(&spec.contents), spec.contents.guard());
+        fits.then(|| Self { entries: empty(&spec), folds, straight: Straight::of(&spec), guard, spec })
     }
 
     /// How many windows have something in them.
@@ -163,7 +169,8 @@ impl Windows {
         let ready = Ready::new(&spec.contents, &constants);
         let out = Out::new(&spec, &constants);
         let guard = self.guard.as_ref().map(|(program, place)| (program, program.constants(&constants), *place));
-        let together = Together::new((&spec, &ready, of_key), (self.folds.as_ref(), guard), batch, watermark, now);
+        let known = (self.folds.as_ref(), self.straight, guard);
+        let together = Together::new((&spec, &ready, of_key), known, batch, watermark, now);
         let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
         take(&mut run, together.as_ref(), of_key, batch, end, &mut taken);

@@ -9,6 +9,7 @@ use super::assigner::Assigner;
 use super::contents::Ready;
 use super::entries::{Entries, Window};
 use super::folds::{FAR, Folds, Numbers, is_near};
+use super::straight::{Field, Straight};
 use crate::batch::Batch;
 use crate::column::Data;
 use crate::machine::Input;
@@ -42,21 +43,22 @@ struct Group<'a> {
 
 /// The start of the last of some windows, and how many there are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Pane {
+pub(super) struct Pane {
     last: i64,
     windows: i64,
 }
 
 /// What takes records together.
 pub(super) struct Together<'r> {
-    spec: &'r Spec,
+    pub(super) spec: &'r Spec,
     ready: &'r Ready<'r>,
-    of_key: &'r [Value<'r>],
+    pub(super) of_key: &'r [Value<'r>],
     folds: Option<(&'r Folds, Vec<Numbers<'r>>)>,
+    straight: Option<(Straight, Field<'r>)>,
     guard: Option<Guard<'r>>,
-    batch: &'r Batch,
-    times: Option<&'r [i64]>,
-    now: Option<i64>,
+    pub(super) batch: &'r Batch,
+    pub(super) times: Option<&'r [i64]>,
+    pub(super) now: Option<i64>,
     watermark: i64,
     spans: (i64, i64, i64),
 }
@@ -65,7 +67,7 @@ impl<'r> Together<'r> {
     /// `None` where the records of a batch go one by one.
     pub(super) fn new(
         (spec, ready, of_key): (&'r Spec, &'r Ready<'r>, &'r [Value<'r>]),
-        (folds, guard): (Option<&'r Folds>, Option<Guard<'r>>),
+        (folds, straight, guard): (Option<&'r Folds>, Option<Straight>, Option<Guard<'r>>),
         batch: &'r Batch,
         watermark: i64,
         now: Option<i64>,
@@ -77,22 +79,25 @@ impl<'r> Together<'r> {
             _ => return None,
         };
         let folds = folds.and_then(|folds| Some((folds, folds.numbers(batch)?)));
+        let straight = straight.filter(|_| size <= slide).and_then(|straight| Some((straight, straight.field(batch)?)));
         let known = folds.is_some() || (size <= slide && !ready.keeps_all());
-        known.then_some(Self { spec, ready, of_key, folds, guard, batch, times, now, watermark, spans: (size, slide, offset) })
+        known.then_some(Self { spec, ready, of_key, folds, straight, guard, batch, times, now, watermark, spans: (size, slide, offset) })
     }
 
     /// Takes some records from one on, at the most to before another. Returns how many; an error if they are to go one by one,
     /// as nothing has changed.
     pub(super) fn take(&self, entries: &mut Entries, start: usize, end: usize, arena: &Bump) -> Result<usize, usize> {
-        match self.count(start, end) {
-            0 => Err(1),
-            count => self.take_all(entries, start, count, arena).map(|()| count).map_err(|Doubt| count),
+        let straight = self.straight.filter(|_| entries.has_alike(self.batch.records()));
+        match (self.count(start, end), straight) {
+            (0, _) => Err(1),
+            (count, Some(straight)) => self.fold_each(entries, straight, start, count, arena),
+            (count, None) => self.take_all(entries, start, count, arena).map(|()| count).map_err(|Doubt| count),
         }
     }
 
     /// How many records from one on can be taken together.
     fn count(&self, start: usize, end: usize) -> usize {
-        let most = if self.folds.is_some() { MANY } else { SOME };
+        let most = if self.folds.is_some() || self.straight.is_some() { MANY } else { SOME };
         let end = end.min(start + most);
         match (self.now, self.times) {
             (Some(now), _) if now > self.watermark => end - start,
@@ -148,7 +153,7 @@ impl<'r> Together<'r> {
 
     /// The windows that hold a time. Doubt: one of them could begin or end beyond 64 bits.
     #[inline]
-    fn pane(&self, time: i64) -> Result<Pane, Doubt> {
+    pub(super) fn pane(&self, time: i64) -> Result<Pane, Doubt> {
         let (size, slide, offset) = self.spans;
         if [time, size, slide, offset].iter().any(|number| number.unsigned_abs() >= MOST_TIME) {
             return Err(Doubt);
@@ -159,7 +164,7 @@ impl<'r> Together<'r> {
     }
 
     /// The windows of a pane, the last one first.
-    fn windows(&self, pane: Pane) -> impl Iterator<Item = Window> + use<> {
+    pub(super) fn windows(&self, pane: Pane) -> impl Iterator<Item = Window> + use<> {
         let (size, slide, _) = self.spans;
         (0..pane.windows).map(move |at| pane.last - at * slide).map(move |start| Window { start, end: start + size })
     }
@@ -326,7 +331,7 @@ fn sums(folds: &Folds, numbers: &[Numbers<'_>], groups: &[Group<'_>], of_rows: &
 }
 
 /// The keys of records; in doubt if one is.
-fn keys<'a>(
+pub(super) fn keys<'a>(
     program: &'a Program,
     constants: &'a [Value<'a>],
     batch: &'a Batch,
