@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.native_stage import NativeStage
 from penstock.runtime.operators.native_windows import (
     Operator,
     contents_of,
@@ -22,7 +23,6 @@ from penstock.runtime.operators.native_windows import (
 )
 from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.state.keyed import Table
-from penstock.runtime.state.python_turn import PythonTurn
 from penstock.runtime.state.store import TRIGGERS
 from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
@@ -53,28 +53,18 @@ def native_counts(
     return functions.KeyedCounts(key, *counted, *contents, shows=shows, seeing=seeing)
 
 
-class NativeCounts:
-    """The windows of an operator: a :class:`~penstock.runtime.chain.operator.KeyedStage`. ``windows`` is what
-    :func:`native_counts` gives."""
+class NativeCounts(NativeStage):
+    """The windows of an operator. ``windows`` is what :func:`native_counts` gives."""
 
     def __init__(self, functions: ModuleType, windows: Any, operator: Operator, function: WindowFunction) -> None:
         state = operator.context.state
         assert state is not None
-        self._functions, self._windows, self._operator, self._state = functions, windows, operator, state
+        super().__init__(windows, state)
+        self._functions, self._operator = functions, operator
         self._shows = shows_windows(function) and seeing_program(functions, function) is None
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
-        self._here = False  # whether the native windows have the state
-        self._turn = PythonTurn()
-        state.caches.append(self.settle)
-        state.holders.append(self._more)
 
     # --- records ---
-
-    def leave(self, most: int) -> int:
-        """How many of the next records Python is to take, at the most so many."""
-        if not self._here and not self._turn:
-            self._take_over()
-        return self._turn.take(most)
 
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
         if not self._here and not self._take_over():
@@ -100,13 +90,6 @@ class NativeCounts:
             return 0
         known = sum(len(table) for name in (STATE, _COUNTS) if (table := self._state.find(name, GLOBAL_WINDOW)))
         return len(self._windows) + int(self._windows.counting()) - known
-
-    def _take_over(self) -> bool:
-        """Have the native windows take the state; whether it fits."""
-        rows = self._rows()
-        self._here = rows is not None and self._windows.load(*rows)
-        self._turn.note_fit(self._here)
-        return self._here
 
     def _rows(self) -> tuple[list[Any], list[Any]] | None:
         """The state in Python: contents, and numbers of records."""
@@ -144,11 +127,3 @@ class NativeCounts:
                 counts[key] = number
             else:
                 counts.pop(key, None)
-
-    def flush(self) -> None:
-        """Bring the state in Python up to date; from now on Python has it."""
-        if self._here:
-            self.settle()
-            self._turn.begin(len(self._windows))
-            self._here = False
-            self._windows.clear()

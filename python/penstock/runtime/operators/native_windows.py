@@ -20,8 +20,8 @@ from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.outputs import CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.native_stage import NativeStage
 from penstock.runtime.operators.window_contents import STATE
-from penstock.runtime.state.python_turn import PythonTurn
 from penstock.runtime.state.timers import Timer, TimerQueue
 from penstock.runtime.usercode.functions import simple_name
 from penstock.runtime.windows.assigners import (
@@ -207,9 +207,8 @@ def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | No
     return None if type(position) is not int or position < 0 else (reducer.native_fold, position)
 
 
-class NativeWindows:
-    """The windows of an operator: a :class:`~penstock.runtime.chain.operator.KeyedStage`. ``windows`` is what
-    :func:`native_windows` gives."""
+class NativeWindows(NativeStage):
+    """The windows of an operator. ``windows`` is what :func:`native_windows` gives."""
 
     def __init__(
         self,
@@ -222,28 +221,18 @@ class NativeWindows:
     ) -> None:
         context = operator.context
         assert context.state is not None
-        self._functions, self._windows, self._operator = functions, windows, operator
-        self._state, self._time, self._fail = context.state, context.time, context.fail
+        super().__init__(windows, context.state)
+        self._functions, self._operator = functions, operator
+        self._time, self._fail = context.time, context.fail
         self._shows = shows_windows(function) and seeing_program(functions, function) is None
         self._late_tag, self.event_time = late_tag, event_time
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
-        state = self._state
-        self._here = False  # whether the native windows have the state
-        self._turn = PythonTurn()
-        state.caches.append(self.settle)
-        state.holders.append(self._more)
 
     @property
     def _queue(self) -> TimerQueue:
         return self._state.event_timers if self.event_time else self._state.processing_timers
 
     # --- records ---
-
-    def leave(self, most: int) -> int:
-        """How many of the next records Python is to take, at the most so many."""
-        if not self._here and not self._turn:
-            self._take_over()
-        return self._turn.take(most)
 
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
         if not self._here and not self._take_over():
@@ -329,13 +318,6 @@ class NativeWindows:
     def _tables(self) -> Any:
         return dict(self._state.tables()).get(STATE, {})
 
-    def _take_over(self) -> bool:
-        """Have the native windows take the state; whether it fits."""
-        rows = self._rows()
-        self._here = rows is not None and self._windows.load(*rows)
-        self._turn.note_fit(self._here)
-        return self._here
-
     def _rows(self) -> tuple[list[Any], list[Any], list[Any]] | None:
         """The state in Python: sets of sessions, contents, timers."""
         other = self._state.processing_timers if self.event_time else self._state.event_timers
@@ -397,14 +379,6 @@ class NativeWindows:
                 table.pop(key, None)
         for key, start, end, kept_start, kept_end in rows_of(listed):
             table[key] = {**table.get(key, {}), named[start, end]: named[kept_start, kept_end]}
-
-    def flush(self) -> None:
-        """Bring the state in Python up to date; from now on Python has it."""
-        if self._here:
-            self.settle()
-            self._turn.begin(len(self._windows))
-            self._here = False
-            self._windows.clear()
 
 
 class _Named(dict[Any, TimeWindow]):

@@ -1,0 +1,59 @@
+"""The stage that native windows of time and of counts are: they have the state of an operator in place of Python."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.python_turn import PythonTurn
+
+
+class NativeStage(ABC):
+    """A :class:`~penstock.runtime.chain.operator.KeyedStage`. Its native ``windows`` have the state of the operator, or
+    Python has it."""
+
+    def __init__(self, windows: Any, state: KeyedState) -> None:
+        self._windows, self._state = windows, state
+        self._here = False  # whether the native windows have the state
+        self._turn = PythonTurn()
+        state.caches.append(self.settle)
+        state.holders.append(self._more)
+
+    @abstractmethod
+    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        """Take the records of a batch from ``start`` to ``end``. Returns their results, how many these are, where it
+        ends, and whether native code cannot vouch for the record there."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Bring the state in Python up to date. O(changes)."""
+
+    @abstractmethod
+    def _rows(self) -> tuple[list[Any], ...] | None:
+        """The state in Python as rows for native windows; None where it does not fit."""
+
+    @abstractmethod
+    def _more(self) -> int:
+        """How many more entries the native windows have than the state in Python."""
+
+    def leave(self, most: int) -> int:
+        """How many of the next records Python is to take, at the most so many."""
+        if not self._here and not self._turn:
+            self._take_over()
+        return self._turn.take(most)
+
+    def _take_over(self) -> bool:
+        """Have the native windows take the state; whether it fits."""
+        rows = self._rows()
+        self._here = rows is not None and self._windows.load(*rows)
+        self._turn.note_fit(self._here)
+        return self._here
+
+    def flush(self) -> None:
+        """Bring the state in Python up to date; from now on Python has it."""
+        if self._here:
+            self.settle()
+            self._turn.begin(len(self._windows))
+            self._here = False
+            self._windows.clear()
