@@ -60,7 +60,8 @@ def test_a_program_gives_what_the_function_gives(written: Function, rows: list[A
 def test_most_random_functions_are_compiled(written: Function) -> None:
     """A translation that refuses everything would pass all other tests."""
     compiled = compile_function(written.load(), written.kind)
-    assert isinstance(compiled, Compiled) or compiled.reason in REFUSED, str(compiled)
+    assert isinstance(compiled, Compiled) or compiled.reason in REFUSED or PATTERN.match(compiled.reason), str(compiled)
 
 
 REFUSED = {"this format with % cannot be translated", "only None, True and False can be compared with is"}
+PATTERN = re.compile("a pattern .* is Python's to match$")

@@ -38,6 +38,7 @@ HIDDEN = {
     ("StreamGraphBuilder.add_iteration", "max_parallelism"): -1,
     ("StreamGraph.job_graph", "additional_hashes"): ...,
     ("StreamGraph.job_graph", "artifacts"): ...,
+    ("KeyedCounts.__new__", "programs"): ...,
     ("KeyedWindows.__new__", "programs"): ...,
     ("ExecutionGraph.execution_edges", "limit_bytes"): 4 << 30,
     ("ExecutionGraph.execution_edge_chunks", "chunk_size"): 1 << 20,

@@ -73,6 +73,13 @@ class ListState(Handle):
             value: the element.
         """
 
+    def update(self, values: Any) -> None:
+        """Have these elements instead.
+
+        Args:
+            values: the elements.
+        """
+
 class MapState(Handle):
     """A map per key."""
 
@@ -202,6 +209,18 @@ class TimerQueue:
 
         Args:
             limit: the limit, None for none.
+        """
+
+    def enter_due(self, limit: int | None, keyed: Any) -> int | None:
+        """Remove the timer that is next, if its time is not after a limit, and make its key current. Timers of windows are
+        skipped.
+
+        Args:
+            limit: the limit, None for none.
+            keyed: the keyed state.
+
+        Returns:
+            Its time; None when none is due.
         """
 
     def outgrown(self, moves: int) -> bool:
