@@ -176,15 +176,15 @@ def end_jvm(seconds: float) -> None:
     gateway.proc.wait(seconds)
 
 
-def fork_workers(serve: Serve | None = None, kill: Callable[[int], None] | None = None) -> None:
-    """Do as Spark's own daemon, in this process: fork workers until Spark is gone. With ``serve`` a worker's tasks are
-    run by that, in its process, given the connection and what runs a task that comes on one. ``kill`` kills the worker
-    of the connection that was made for a process. Where a version has them elsewhere, they are not called.
+def fork_workers(serve: Serve, kill: Callable[[int], None]) -> None:
+    """Do as Spark's own daemon, in this process: fork workers until Spark is gone. ``serve`` runs a worker's tasks, in
+    its process, given the connection and what runs a task that comes on one. ``kill`` kills the worker of the
+    connection that was made for a process. Where a version has them elsewhere, they are not called.
     Checked against 4.3.0."""
     from pyspark import daemon
 
     run: Any = getattr(daemon, "worker", None)
-    if serve is not None and kill is not None and run is not None and os.environ.get("SPARK_REUSE_WORKER"):
+    if run is not None and os.environ.get("SPARK_REUSE_WORKER"):
 
         def worker(connection: socket.socket, authenticated: bool) -> int:
             if connection.family == socket.AF_UNIX:

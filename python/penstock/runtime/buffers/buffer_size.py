@@ -66,7 +66,7 @@ class Filling(Estimate):
         self.add(count - self.count, *self.sampled())
         large = self.bytes >= self._most_bytes
         if not large and count < self._limit:
-            self.mark = min(2 * count, count + _LOOK, self._limit)
+            self._look_after(count)
             return False
         self.adapt()
         self.mark = 1 if large else min(_LOOK, self._limit)  # small records are probably followed by small ones
@@ -75,12 +75,16 @@ class Filling(Estimate):
     def passes(self, count: int, size: int) -> bool:
         """Whether ``full()`` is false where so many records wait, and those since the last look have this size each; if
         so, it is as if it had been called."""
-        size_of_all = self.bytes + size * (count - self.count)
-        if size_of_all >= self._most_bytes or count >= self._limit:
+        new = count - self.count
+        if self.bytes + size * new >= self._most_bytes or count >= self._limit:
             return False
-        self.mean, self.count, self.bytes = size, count, size_of_all
-        self.mark = min(2 * count, count + _LOOK, self._limit)
+        self.add(new, size, 1)
+        self._look_after(count)
         return True
+
+    def _look_after(self, count: int) -> None:
+        """Set the mark where so many records wait and are not enough."""
+        self.mark = min(2 * count, count + _LOOK, self._limit)
 
     def sampled(self) -> tuple[int, int]:
         """The bytes of a sample of the records since the last look, and their number."""
