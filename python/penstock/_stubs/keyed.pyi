@@ -4,6 +4,8 @@ from typing import Any, final
 
 from penstock._stubs.batches import Batch, Program
 
+_Results = tuple[Batch | None, list[tuple[int, Batch]], list[tuple[int | None, int]], int, bool]
+
 @final
 class ColumnRouter:
     """Sends the records of a batch to the subtasks that own their keys.
@@ -360,12 +362,14 @@ class KeyedProcess:
         ValueError: these do not go together.
     """
 
-    def __new__(cls, inputs: list[tuple[Program, Program]], on_timer: Program | None, states: list[str]) -> KeyedProcess: ...
+    def __new__(
+        cls, inputs: list[tuple[Program, Program]], on_timer: Program | None, states: list[str]
+    ) -> KeyedProcess: ...
     def __len__(self) -> int: ...
     def next_due(self) -> int | None:
         """The time of the first timer; None where there is none."""
 
-    def run(self, input: int, batch: Batch, start: int, end: int, watermark: int) -> tuple[Batch | None, int, bool]:
+    def run(self, input: int, batch: Batch, start: int, end: int, watermark: int) -> _Results:
         """Call the function for some records of an input.
 
         Args:
@@ -376,21 +380,22 @@ class KeyedProcess:
             watermark: of the operator.
 
         Returns:
-            The results, or None; the place behind the last record that is done; whether the record there is doubtful, so that
+            The results, or None; those for side outputs, each with the number of its tag; where there are some, in which order
+            all came, as tag or None, and how many. The place behind the last record that is done; whether the record there is doubtful, so that
             Python decides. If it is not, and there is one, the next call begins with it.
 
         Raises:
             ValueError: there are not so many records, or no such input.
         """
 
-    def advance(self, limit: int) -> tuple[Batch | None, int, bool]:
+    def advance(self, limit: int) -> _Results:
         """Fire timers up to a time, in order.
 
         Args:
             limit: the watermark.
 
         Returns:
-            The results, or None; how many timers have fired; whether the next one is doubtful, so that Python goes on.
+            As ``run``; instead of the place how many timers have fired.
         """
 
     def news(self) -> tuple[list[tuple[list[Batch], list[Batch]]], bool, list[Batch]]:

@@ -61,6 +61,10 @@ class Expressions(ABC):
         """A call."""
 
     @abstractmethod
+    def list_items(self, node: ast.expr, use: Use) -> Json | None:
+        """The items of a list state; None for something else."""
+
+    @abstractmethod
     def check_lazy(self, nodes: Iterable[ast.AST]) -> None:
         """Refuse what a generator may not do."""
 
@@ -117,6 +121,9 @@ class Expressions(ABC):
             return self.static_value(static, use, node)
         if self.scope.is_opened(node):
             return ["opened", node.attr, use is Use.KEEP]
+        items = self.list_items(node, use)
+        if items is not None:
+            return items
         if self.scope.is_state(node):
             raise RefusedError(f"{ast.unparse(node)} is used for more than its own methods", node)
         return ["attr", self.expression(node.value, Use.READ), node.attr]

@@ -96,7 +96,7 @@ def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled
     text = program_text(unit.functions, len(unit.states.native))
     if len(text) > _LONGEST:
         return Refusal(f"its constants have more than {_LONGEST >> 20} MB")
-    return Compiled(text, tuple(unit.names[1:]), tuple(unit.states.native.items()))
+    return Compiled(text, tuple(unit.names[1:]), tuple(unit.states.native.items()), tuple(unit.tags))
 
 
 def compile_aggregate(function: Any) -> CompiledAggregate | Refusal:
@@ -128,6 +128,7 @@ class _Unit:
     pending: list[tuple[int, ...]] = field(default_factory=list)
     opened: Opened | None = None
     states: KeyedStates = field(default_factory=KeyedStates)
+    tags: list[str] = field(default_factory=list)
 
     def compile_entry(self, function: Any, method: str, result: Use, count: int) -> None:
         """The function that an operator calls, with so many arguments."""
@@ -275,6 +276,7 @@ class _Unit:
         statics = {name: static for name, static in statics.items() if name not in stored}
         statics.update(_imports(tree, stored))
         scope = Scope(function, file, self.trees, statics, assigned, opened=self.opened, states=self.states)
+        scope.tags = self.tags if CONTEXT in [static.value for static in statics.values()] else None
         accumulators = [name for place, name in enumerate(parameters) if place in changes]
         lists = lists_of(tree, set(parameters), emits=emits, accumulators=accumulators)
         return self._translate(scope, tree, parameters, result, lists, is_generator, initial)

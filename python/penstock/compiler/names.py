@@ -65,6 +65,7 @@ class Scope:
     inner: list[dict[str, int]] = field(default_factory=list)  # of comprehensions, from the outside
     opened: Opened | None = None
     states: Any = None  # the KeyedStates of a process function
+    tags: list[str] | None = None  # the IDs of the side outputs that it may yield to, so far
 
     def fresh(self) -> int:
         """The number of a variable without a name."""

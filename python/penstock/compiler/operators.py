@@ -105,7 +105,9 @@ class Compilation:
         if len(compiled) < len(results) or (operator.keyed is None and any(map(_asks, compiled.values()))):
             return operator
         states = next(iter(compiled.values())).states
-        return replace(operator, programs=ProcessPrograms({m: c.program for m, c in compiled.items()}, states))
+        texts = {method: result.program for method, result in compiled.items()}
+        tags = {method: result.tags for method, result in compiled.items()}
+        return replace(operator, programs=ProcessPrograms(texts, states, tags))
 
     def _process_verdicts(self, operator: ProcessOperator | CoProcess) -> list[Verdict]:
         """Of the methods of a process function: one that stays in Python keeps the others there."""
@@ -221,7 +223,7 @@ def _process_methods(operator: ProcessOperator | CoProcess) -> list[tuple[str, s
 
 def _asks(result: Compiled | Refusal) -> bool:
     """Whether a program asks for its context or state, or has what only an open function knows."""
-    words = ('["around",', '["state",', '["register",', '["delete",', '["opened",')
+    words = ('["side",', '["around",', '["state",', '["register",', '["delete",', '["opened",')
     return isinstance(result, Compiled) and any(word in result.program for word in words)
 
 

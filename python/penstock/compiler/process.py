@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
+from penstock.common.functions.output_tag import OutputTag
 from penstock.compiler.names import CONTEXT, Static, written
 from penstock.compiler.patterns import Patterns
 from penstock.compiler.program import Json, RefusedError
@@ -115,6 +116,20 @@ class ProcessCalls(Patterns):
             return None
         return [[change[0], number, self.expression(self._argument(node), change[1])]]
 
+    def side_output(self, node: ast.expr) -> Json | None:
+        """``yield tag, value``; None for something else."""
+        pair = node.value if isinstance(node, ast.Yield) else None
+        tags = self.scope.tags
+        if tags is None or not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
+            return None
+        static = self.scope.static(pair.elts[0]) if isinstance(pair.elts[0], ast.Name | ast.Attribute) else None
+        if static is None or type(static.value) is not OutputTag:
+            return None
+        tag = static.value.tag_id
+        if tag not in tags:
+            tags.append(tag)
+        return ["side", tags.index(tag), self.expression(pair.elts[1])]
+
     def is_service(self, node: ast.expr) -> bool:
         """Whether an expression is ``ctx.timer_service()``."""
         called = node.func if isinstance(node, ast.Call) else None
@@ -129,6 +144,11 @@ class ProcessCalls(Patterns):
                 static = None if self.scope.number(node.id) is not None else self.scope.statics.get(node.id)
                 if static is not None and (static.value is CONTEXT or static.value is states.owner):
                     raise RefusedError("a generator uses the object or the context of its function", node)
+
+    def list_items(self, node: ast.expr, use: Use) -> Json | None:
+        """A list state that is gone through itself; None for something else."""
+        state = self._state(node) if isinstance(node, ast.Attribute) and use is Use.ITERATE else None
+        return None if state is None or state[1] != "list" else ["state", state[0]]
 
     def _read(self, number: int, kind: str, node: ast.Call, method: str, use: Use) -> Json:
         if node.args or node.keywords or (kind, method) not in (("value", "value"), ("list", "get")):

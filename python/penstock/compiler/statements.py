@@ -98,6 +98,9 @@ class Statements(Calls):
         value = node.value
         if isinstance(value, ast.Constant):
             return []
+        side = self.side_output(value)
+        if side is not None:
+            return [side]
         if isinstance(value, ast.Yield):
             return [["yield", ["const", None] if value.value is None else self.expression(value.value)]]
         if isinstance(value, ast.YieldFrom):

@@ -1,11 +1,14 @@
 //! Functions of a keyed stream with state and timers, as Python sees them.
 
-use penstock_columns::{Batch as Columns, Kind, Process, ProcessInput, ProcessSpec};
+use penstock_columns::{Batch as Columns, Kind, Process, ProcessInput, ProcessSpec, Processed};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::batches::Batch;
 use super::pipelines::Program;
+
+/// Results; those for side outputs by tag; in which order they came; how many records or timers are done; doubt.
+type Results = (Option<Batch>, Vec<(u32, Batch)>, Vec<(Option<u32>, usize)>, usize, bool);
 
 type News = (Vec<(Vec<Batch>, Vec<Batch>)>, bool, Vec<Batch>);
 
@@ -65,17 +68,17 @@ impl KeyedProcess {
     ///     watermark: of the operator.
     ///
     /// Returns:
-    ///     The results, or None; the place behind the last record that is done; whether the record there is doubtful, so that
+    ///     The results, or None; those for side outputs, each with the number of its tag; where there are some, in which order
+    ///     all came, as tag or None, and how many. The place behind the last record that is done; whether the record there is doubtful, so that
     ///     Python decides. If it is not, and there is one, the next call begins with it.
     ///
     /// Raises:
     ///     ValueError: there are not so many records, or no such input.
-    fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, watermark: i64) -> PyResult<(Option<Batch>, usize, bool)> {
+    fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, watermark: i64) -> PyResult<Results> {
         if input >= self.inputs || start > end || end > batch.columns.len() {
             return Err(PyValueError::new_err("the batch has fewer records, or there is no such input"));
         }
-        let done = self.process.run(input, &batch.columns, start, end, watermark);
-        Ok((done.out.map(|columns| Batch { columns }), done.end, done.doubtful))
+        Ok(results(self.process.run(input, &batch.columns, start, end, watermark)))
     }
 
     /// Fire timers up to a time, in order.
@@ -84,10 +87,9 @@ impl KeyedProcess {
     ///     limit: the watermark.
     ///
     /// Returns:
-    ///     The results, or None; how many timers have fired; whether the next one is doubtful, so that Python goes on.
-    fn advance(&mut self, limit: i64) -> (Option<Batch>, usize, bool) {
-        let done = self.process.advance(limit);
-        (done.out.map(|columns| Batch { columns }), done.end, done.doubtful)
+    ///     As ``run``; instead of the place how many timers have fired.
+    fn advance(&mut self, limit: i64) -> Results {
+        results(self.process.advance(limit))
     }
 
     /// What the state in Python does not know; it counts as known from then on. O(changes).
@@ -122,4 +124,9 @@ impl KeyedProcess {
     fn clear(&mut self) {
         self.process.clear();
     }
+}
+
+fn results(done: Processed) -> Results {
+    let sides = done.sides.into_iter().map(|(tag, columns)| (tag, Batch { columns })).collect();
+    (done.out.map(|columns| Batch { columns }), sides, done.order, done.end, done.doubtful)
 }

@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import _native
-from penstock.common import Row, Time, Types
+from penstock.common import Configuration, Row, Time, Types
 from penstock.compiler.operators import Compilation
 from penstock.datastream import (
     KeyedCoProcessFunction,
     KeyedProcessFunction,
     ListStateDescriptor,
     MapStateDescriptor,
+    OutputTag,
     StateTtlConfig,
+    StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
 from penstock.runtime.chain.segments import Segment
@@ -268,7 +270,9 @@ STATEMENTS = [
     "yield ctx.get_current_key(), self.number.value(), ctx.timestamp()",
     "yield value[0], self.last(), len(list(self.pairs.get()))",
     "self.forget(value, ctx)",
-    "for pair in self.pairs.get():\n            self.pairs.add((pair[0], -pair[1]))\n            yield pair[1], 0, 0",
+    "yield TAG, value[1]",
+    "yield OTHER, (value, sum(pair[1] for pair in self.pairs))",
+    "for pair in list(self.pairs.get())[:2]:\n            self.pairs.add((pair[0], -pair[1]))\n            yield pair[1], 0, 0",
     "if self.number.value() is not None and self.number.value() > 20:\n            return",
 ]
 """What a written function may do with a value, which is a pair, and its context."""
@@ -290,6 +294,7 @@ class Written({base}):
 {methods}
 """
 NUMBERS = count()
+TAG, OTHER = OutputTag("tag", LONG), OutputTag("other", LONG)
 BODY = st.lists(st.tuples(st.integers(-1, 3), st.sampled_from(STATEMENTS)), min_size=1, max_size=6)
 
 
@@ -300,9 +305,11 @@ def written(bodies: dict[str, list[tuple[int, str]]]) -> Any:
         parameter = "timestamp" if method == "on_timer" else "value"
         methods += f"\n    def {method}(self, {parameter}, ctx):\n        timers = ctx.timer_service()\n"
         if method == "on_timer":
-            methods += "        value = ctx.get_current_key(), timestamp % 7 - 7\n"
+            methods += "        value = ctx.get_current_key(), timestamp % 7 + 1\n"
         for rest, statement in body:
             guard = "True" if rest < 0 else f"value[1] % 4 == {rest}"
+            if method == "on_timer":
+                guard += " and timestamp < 90"  # or timers would go on for ever
             lines = statement.replace("\n", "\n    ")
             methods += f"        if {guard}:\n            {lines}\n"
         methods += "        if False:\n            yield\n"
@@ -369,6 +376,35 @@ def test_states_that_are_not_what_they_seem_stay_in_python(which):
 def test_verdicts(function, reasons):
     verdicts = Compilation().verdicts(operator(function))
     assert [verdict.refusal and verdict.refusal.reason for verdict in verdicts if "." in verdict.function] == reasons
+
+
+class Sides(KeyedProcessFunction):
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        yield value[1]
+        if value[1] % 2:
+            yield TAG, value[1]
+        yield -value[1]
+
+
+TAKEN: list[int] = []
+
+
+def take(value: Any) -> Any:
+    TAKEN.append(value)
+    return value
+
+
+@pytest.mark.parametrize("way", ["auto", "off"])
+def test_side_outputs_keep_their_places(way):
+    TAKEN.clear()
+    settings = Configuration().set_string("penstock.native", way)
+    env = StreamExecutionEnvironment.get_execution_environment(settings, executor="local").set_parallelism(1)
+    records = env.from_collection([("a", 1), ("a", 2), ("b", 3)], type_info=PAIR).key_by(lambda pair: pair[0])
+    results = records.process(Sides(), LONG)
+    results.map(take, LONG).print()
+    results.get_side_output(TAG).map(lambda number: take(100 * number), LONG).print()
+    env.execute()
+    assert TAKEN == [1, 100, -1, 2, -2, 3, 300, -3]
 
 
 class Maps(KeyedProcessFunction):

@@ -7,8 +7,10 @@ when the function is open and its states are what the compiler took them for."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import repeat
 from types import ModuleType
 from typing import Any
 
@@ -27,11 +29,12 @@ _KINDS: dict[str, type[State]] = {"value": ValueState, "list": ListState}
 
 @dataclass(frozen=True)
 class ProcessPrograms:
-    """A process function, compiled: the programs of its methods by name, and its states, the attribute and kind
-    (``value`` or ``list``) of each, by the number that they have in programs."""
+    """A process function, compiled: the programs of its methods by name; the attribute and kind (``value`` or ``list``)
+    of its states, by the number that they have in programs; and of each method the IDs of side outputs, by number."""
 
     methods: Mapping[str, str]
     states: tuple[tuple[str, str], ...]
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
 
 
 def process_stages(
@@ -39,16 +42,17 @@ def process_stages(
 ) -> list[ProcessStage] | None:
     """The stages of the inputs of an operator, keyed by ``keys``; None where native code cannot do what it does."""
     context = operator.context
-    state, methods = context.state, {} if programs is None else programs.methods
+    state = context.state
     if programs is None or state is None or type(context.time) is not OperatorTime:
         return None
+    if any(programs.tags.values()) and not (context.config.side_outputs or not context.job.settings.pyflink):
+        return None  # to PyFlink tag and value are a record then
     selectors = [None if key is None else key.key_program(functions) for key in keys]
     if None in selectors or not state.suits_native:
         return None
     process = NativeProcess(functions, operator, programs, selectors, state)
     context.time.ahead = process
-    inputs = [name for name in methods if name.startswith("process_element")]
-    return [ProcessStage(process, number) for number in range(len(inputs))]
+    return [ProcessStage(process, number) for number in range(len(keys))]
 
 
 class NativeProcess(NativeStage):
@@ -66,6 +70,7 @@ class NativeProcess(NativeStage):
     ) -> None:
         super().__init__(None, state)
         self._functions, self._operator, self._programs, self._selectors = functions, operator, programs, selectors
+        self._inputs = [name for name in programs.methods if name != "on_timer"]
         self._names: list[str] | None = None  # of the states, when the function is open
 
     # --- the function ---
@@ -126,8 +131,25 @@ class NativeProcess(NativeStage):
         if not self._here and not self._take_over():
             return None, [0], start, True
         watermark = self._operator.context.time.watermark
-        out, done, in_doubt = self._windows.run(number, batch, start, end, watermark)
+        out, sides, order, done, in_doubt = self._windows.run(number, batch, start, end, watermark)
+        if order:
+            self._emit_all(out, dict(sides), order, self._inputs[number])
+            out = None
         return out, [0 if out is None else len(out)], done, in_doubt
+
+    def _emit_all(self, main: Any, sides: dict[int, Any], order: list[tuple[int | None, int]], method: str) -> None:
+        """Emit results for the main output and side outputs in their order."""
+        tags, output, places = self._programs.tags[method], self._operator.output, Counter[int | None]()
+        for tag, count in order:
+            start = places[tag]
+            places[tag] += count
+            if tag is None:
+                if count:
+                    emit(self._operator, main.slice(start, start + count))
+                continue
+            some = sides[tag].slice(start, start + count)
+            for value, time in zip(some.objects(), some.times or repeat(None), strict=False):
+                output.collect_side(tags[tag], value, time)
 
     # --- time ---
 
@@ -136,8 +158,10 @@ class NativeProcess(NativeStage):
         if not self._here:
             return False
         while (due := self._windows.next_due()) is not None and due <= limit:
-            out, _, in_doubt = self._windows.advance(limit)
-            if out is not None:
+            out, sides, order, _, in_doubt = self._windows.advance(limit)
+            if order:
+                self._emit_all(out, dict(sides), order, "on_timer")
+            elif out is not None:
                 emit(self._operator, out)
             if in_doubt:
                 self.flush()

@@ -69,6 +69,9 @@ def emit(operator: Any, out: Any) -> None:
         output.columns.take_all(out)
         return
     feed, start, values = output.feed, 0, out.objects()
+    if out.times is None:
+        feed(values, None)
+        return
     for time, same in groupby(out.times):
         end = start + sum(1 for _ in same)
         feed(values[start:end], time)

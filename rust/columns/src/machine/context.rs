@@ -15,6 +15,9 @@ pub trait Context<'a> {
 
     /// Does something to the state, or to the timers.
     fn change(&mut self, change: Change, value: Value<'a>) -> Result<(), Doubt>;
+
+    /// Takes a result for a side output, and how many other results came before it.
+    fn side(&mut self, tag: u32, value: Value<'a>, before: usize);
 }
 
 impl<'a> Machine<'a, '_> {
@@ -33,5 +36,11 @@ impl<'a> Machine<'a, '_> {
         };
         self.bounded()?;
         self.context.as_mut().ok_or(Doubt)?.change(change, value)
+    }
+
+    pub(super) fn side(&mut self, frame: &mut Frame<'a>, tag: u32, expr: &'a Expr) -> Result<(), Doubt> {
+        let (value, before) = (self.eval(frame, expr)?, frame.yields.len());
+        self.context.as_mut().ok_or(Doubt)?.side(tag, value, before);
+        Ok(())
     }
 }

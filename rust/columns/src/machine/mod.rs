@@ -204,6 +204,7 @@ impl<'a> Machine<'a, '_> {
                 Statement::Break => Flow::Break,
                 Statement::Continue => Flow::Continue,
                 Statement::Return(expr) => Flow::Return(self.eval(frame, expr)?),
+                Statement::Side(tag, value) => self.side(frame, *tag, value).map(|()| Flow::Next)?,
                 Statement::Change(change, value) => self.change(frame, *change, value).map(|()| Flow::Next)?,
                 Statement::Doubt => return Err(Doubt),
             };

@@ -5,6 +5,9 @@ use serde_json::Value as Json;
 use super::parse::{Malformed, Scope, malformed, number, text};
 use super::{Expr, Statement};
 
+/// Side outputs of a function at the most.
+const MOST_TAGS: u32 = 1 << 12;
+
 /// What a function does to the state of its key, by the number of the state, or to its timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -47,8 +50,13 @@ impl Around {
 }
 
 impl Scope<'_> {
-    /// A change of state or timers; `None` for another statement.
+    /// A change of state or timers, or a result for a side output; `None` for another statement.
     pub(super) fn change(&mut self, name: &str, rest: &[Json]) -> Result<Option<Statement>, Malformed> {
+        if let ("side", [tag, value]) = (name, rest) {
+            let tag = u32::try_from(number(tag)?).ok().filter(|&tag| tag < MOST_TAGS);
+            let tag = tag.ok_or_else(|| malformed("there are too many side outputs"))?;
+            return Ok(Some(Statement::Side(tag, self.expr(value)?)));
+        }
         let (change, value) = match (name, rest) {
             ("update", [state, value]) => (Change::Update(self.state(state)?), self.expr(value)?),
             ("add", [state, value]) => (Change::Add(self.state(state)?), self.expr(value)?),

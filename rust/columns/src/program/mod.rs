@@ -120,6 +120,8 @@ pub(crate) enum Statement {
     Continue,
     Return(Expr),
     Yield(Expr),
+    /// A result for a side output, by the number of its tag.
+    Side(u32, Expr),
     /// A change of the state or the timers of a key, with a value.
     Change(Change, Expr),
     Doubt,

@@ -2,24 +2,26 @@
 //! `penstock.runtime.operators`, for functions that are compiled.
 //!
 //! ```text
+//! out    its results
 //! store  the states of all keys
 //! turn   what a function reads and changes for a record or a timer
 //! ```
 
+mod out;
 mod store;
 mod turn;
 
 use bumpalo::Bump;
 
+use self::out::Out;
 use self::store::{MOST_STATES, StateNews, Store};
 use self::turn::{Changes, Turn};
 use super::windows::entries::Entries;
 use super::windows::news::News;
 use crate::batch::Batch;
-use crate::column::{Builder, Column, Refusal};
+use crate::column::Refusal;
 use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
-use crate::python;
 use crate::value::{Doubt, Value};
 use crate::vectors::{Vector, evaluate};
 
@@ -63,6 +65,10 @@ pub struct ProcessSpec {
 pub struct Processed {
     /// The results.
     pub out: Option<Batch>,
+    /// Those for side outputs, by tag.
+    pub sides: Vec<(u32, Batch)>,
+    /// Where there are some, in which order they came among the others: tag, if it is for a side output, and how many.
+    pub order: Vec<(Option<u32>, usize)>,
     /// The place behind the last record that is done; of timers, how many are done.
     pub end: usize,
     /// Whether the next one is doubtful; if not, another run continues with it.
@@ -164,7 +170,7 @@ impl Process {
             doubtful = sure < size;
             of_keys.reset();
         }
-        Processed { out: run.out.finish(), end: row, doubtful }
+        run.out.finish(row, doubtful)
     }
 
     /// Fires timers up to a time, which is the watermark, in order, until one is doubtful or there are very many.
@@ -192,7 +198,7 @@ impl Process {
             arena.reset();
             done += 1;
         }
-        Processed { out: run.out.finish(), end: done, doubtful }
+        run.out.finish(done, doubtful)
     }
 }
 
@@ -222,10 +228,10 @@ struct Turned<'v> {
 impl Run<'_> {
     /// Calls a function. When it stops nothing has changed, and it says whether that is because of doubt.
     fn call(&mut self, function: &Program, constants: &[Value<'_>], turned: &Turned<'_>, arena: &Bump) -> Result<(), bool> {
-        let before = self.out.len();
+        let before = self.out.mark();
         self.try_call(function, constants, turned, arena).map_err(|refusal| {
-            self.out.truncate(before);
-            refusal == Refusal::Doubt || before == 0
+            self.out.return_to(before);
+            refusal == Refusal::Doubt || self.out.len() == 0
         })
     }
 
@@ -259,50 +265,8 @@ impl Run<'_> {
         let mut turn = Turn::new((&*self.store, number), key, (time, self.watermark), arena);
         let (inputs, steps) = (&mut [input], &mut MOST_STEPS.clone());
         let result = function.call_in(Some(&mut turn), constants, inputs, arena, steps)?;
-        self.out.push(result, time, arena)?;
+        self.out.push(result, &turn.sides, time, arena)?;
         Ok(turn.note(&mut self.changes)?)
-    }
-}
-
-/// Results with their timestamps.
-#[derive(Default)]
-struct Out {
-    builder: Builder,
-    times: Vec<Option<i64>>,
-}
-
-impl Out {
-    fn len(&self) -> usize {
-        self.times.len()
-    }
-
-    fn truncate(&mut self, count: usize) {
-        self.builder.truncate(count);
-        self.times.truncate(count);
-    }
-
-    /// Adds what a function has given: None, or something to go through. When it is refused, some of it may be there.
-    fn push<'a>(&mut self, result: Value<'a>, time: Option<i64>, arena: &'a Bump) -> Result<(), Refusal> {
-        let items = match result {
-            Value::None => &[],
-            Value::Tuple(items) | Value::List(items) => items,
-            Value::Row(..) => return Err(Refusal::Doubt),
-            other => python::iterate(arena, other)?,
-        };
-        for &item in items {
-            self.builder.push(item)?;
-            self.times.push(time);
-        }
-        Ok(())
-    }
-
-    /// The batch, if there is anything.
-    fn finish(self) -> Option<Batch> {
-        if self.times.is_empty() {
-            return None;
-        }
-        let times = self.times.iter().any(Option::is_some).then(|| Column::ints_or_none(&self.times));
-        Batch::new(self.builder.finish(), times)
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Turn<'a> {
     arena: &'a Bump,
     own: &'a mut [Own<'a>],
     timers: Items<'a, (bool, i64)>,
+    /// Results for side outputs: tag, value, and how many other results came before.
+    pub(super) sides: Items<'a, (u32, Value<'a>, usize)>,
 }
 
 /// A state of the key.
@@ -49,7 +51,7 @@ impl<'a> Turn<'a> {
         arena: &'a Bump,
     ) -> Self {
         let own = arena.alloc_slice_fill_with(store.kinds.len(), |_| Own { before: None, new: New::Same });
-        Self { store, number, key, time, watermark, arena, own, timers: Items::new_in(arena) }
+        Self { store, number, key, time, watermark, arena, own, timers: Items::new_in(arena), sides: Items::new_in(arena) }
     }
 
     fn held(&self, state: usize) -> &'a Held {
@@ -146,10 +148,12 @@ impl<'a> Context<'a> for Turn<'a> {
             New::Whole(value) => *value,
             New::Nothing if self.store.kinds[state] == Kind::List => Value::List(&[]),
             New::Nothing => Value::None,
-            New::More(items) => {
-                let items = self.arena.alloc_slice_copy(items);
-                let Value::List(old) = self.before(state) else { return Err(Doubt) };
-                together(old, items, self.arena)
+            New::More(more) => {
+                let before: &[Kept] = if let Held::List(before) = self.held(state) { before } else { &[] };
+                let mut items = Items::with_capacity_in(before.len() + more.len(), self.arena);
+                items.extend(before.iter().map(Kept::value));
+                items.extend_from_slice_copy(more);
+                Value::List(items.into_bump_slice())
             }
         })
     }
@@ -176,6 +180,10 @@ impl<'a> Context<'a> for Turn<'a> {
             Change::Update(_) | Change::Replace(_) => return Err(Doubt),
         }
         Ok(())
+    }
+
+    fn side(&mut self, tag: u32, value: Value<'a>, before: usize) {
+        self.sides.push((tag, value, before));
     }
 }
 
