@@ -19,6 +19,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
+from penstock.compiler.dates import GIVES, gives_dates
 from penstock.compiler.lists import lists_of
 from penstock.compiler.names import Opened, Scope, Static, assigned_names, body_of
 from penstock.compiler.opened import opened_by
@@ -134,6 +135,10 @@ class _Unit:
             return
         emits, changes = method in _EMITTING, _ACCUMULATORS.get(method, ())
         self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes, method=method)
+        if result is not Use.READ and gives_dates(self.functions[0]["body"]):
+            error = RefusedError(GIVES)
+            _place(error, plain, self.trees)
+            raise error
 
     def _check_lifecycle(self, function: Any, called: str) -> None:
         """Refuse an object that does something before or after its records, but for an ``open`` that only leaves
