@@ -98,6 +98,7 @@ ROOMS = {
         "windows",
         "expressions",
         "patterns",
+        "dates",
         "calls",
         "statements",
         "functions",
