@@ -152,6 +152,8 @@ class Calls(Dates):
         if known is not None:
             kind, name, signature = known
             return self._fitting([kind, name, *self.arguments(signature, node, title)], signature, use, node, title)
+        if value is set and self.makes_sets and not node.args and not node.keywords:
+            return ["new_set"]
         special = self._special(value, node, use, title)
         if special is not None:
             return special

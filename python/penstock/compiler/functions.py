@@ -121,9 +121,11 @@ class _Unit:
     kept: list[Any] = field(default_factory=list)  # what the numbers are known by, so that their ids stay
     pending: list[tuple[int, ...]] = field(default_factory=list)
     opened: Opened | None = None
+    makes_sets: bool = False
 
     def compile_entry(self, function: Any, method: str, result: Use, count: int) -> None:
         """The function that an operator calls, with so many arguments."""
+        self.makes_sets = method == "create_accumulator"
         called = _bound(function, method)
         if called is not function:
             self._check_lifecycle(function, method)
@@ -285,6 +287,7 @@ class _Body(Statements):
     def __init__(self, unit: _Unit, scope: Scope, lists: Any, result: Use, is_generator: bool) -> None:
         super().__init__(scope, lists, result, is_generator)
         self.unit = unit
+        self.makes_sets = unit.makes_sets
 
     def program_call(self, static: Static, node: ast.Call) -> Json:
         plain, first, keywords = _plain(static.value)

@@ -29,6 +29,8 @@ pub enum Value<'a> {
     Dict(&'a [(Value<'a>, Value<'a>)]),
     /// A `Row`, or an object of a dataclass.
     Row(&'a Shape, &'a [Value<'a>]),
+    /// A `list` or a `set` of a [heap](crate::heap::Heap): the machine alone knows what is in it.
+    Object(u32),
     /// What the module `datetime` has; it does not leave a function.
     Moment(Moment),
 }
@@ -64,6 +66,7 @@ impl Value<'_> {
             }
             Self::Row(shape, items) => Value::Row(arena.alloc(shape.clone()), all(items)),
             Self::Moment(moment) => Value::Moment(moment),
+            Self::Object(number) => Value::Object(number),
         }
     }
 }

@@ -19,6 +19,7 @@ mod pipelines;
 mod router;
 mod shapes;
 pub mod state;
+mod trees;
 mod windows;
 
 pub use batches::Batch;

@@ -94,6 +94,8 @@ def native_windows(
     if contents is None or (assigner.merging and isinstance(function, AggregateWindow) and len(contents[2]) < 4):
         return None
     lateness = lateness if assigner.is_event_time() else 0
+    if _is_in_place(contents) and (assigner.merging or lateness):
+        return None
     clears, seeing = function.clearer() is not None, seeing_program(functions, function)
     shows = seeing is None and shows_windows(function)
     options = {"side": late_tag is not None, "shows": shows, "clears": clears, "seeing": seeing}
@@ -201,6 +203,11 @@ def contents_of(functions: ModuleType, function: WindowFunction) -> tuple[str, i
     return None if combine is None else ("reduce", 0, [combine])
 
 
+def _is_in_place(contents: tuple[str, int, list[Any]]) -> bool:
+    """Whether accumulators are lists and sets that are changed in place."""
+    return contents[0] == "aggregate" and contents[2][1].changes
+
+
 def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | None:
     """The kind of a reducer and the position of its field; None where native code does not know it."""
     position = reducer.position
@@ -227,6 +234,8 @@ class NativeWindows(NativeStage):
         self._shows = shows_windows(function) and seeing_program(functions, function) is None
         self._late_tag, self.event_time = late_tag, event_time
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
+        contents = contents_of(functions, function)
+        self._in_place = contents is not None and _is_in_place(contents)
 
     @property
     def _queue(self) -> TimerQueue:
@@ -318,8 +327,8 @@ class NativeWindows(NativeStage):
     def _tables(self) -> Any:
         return dict(self._state.tables()).get(STATE, {})
 
-    def _rows(self) -> tuple[list[Any], list[Any], list[Any]] | None:
-        """The state in Python: sets of sessions, contents, timers."""
+    def _rows(self) -> tuple[list[Any], ...] | None:
+        """The state in Python: sets of sessions, contents, timers, and contents that are changed in place."""
         other = self._state.processing_timers if self.event_time else self._state.event_timers
         if len(other):
             return None
@@ -331,24 +340,29 @@ class NativeWindows(NativeStage):
             return None
         listed = [(key, *window, *kept) for key, live in sessions.items() for window, kept in live.items()]
         values = [(key, *window, value) for window, table in tables.items() for key, value in table.items()]
+        contents = [value for *_, value in values] if self._in_place else []
+        values = [(*row[:3], None) for row in values] if self._in_place else values
         waiting = [(timer.time, timer.slot, *timer.namespace) for timer in timers]
         batches = [self._functions.Batch.of(rows) for rows in (listed, values, waiting)]
         if any(batch is None for batch in batches):
             return None
         listed, values, waiting = ([batch] for batch in batches)
-        return listed, values, waiting
+        return listed, values, waiting, contents
 
     def settle(self) -> None:
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        removed, values, unlisted, listed, whole, timers = self._windows.news()
+        removed, values, unlisted, listed, whole, timers, contents = self._windows.news()
         state, named = self._state, _Named()
         slot = state.slot
         for state.slot, start, end in rows_of(removed):
             state.drop(STATE, named[start, end])
         state.slot = slot
-        for (start, end), rows in groupby(rows_of(values), itemgetter(1, 2)):
+        here = rows_of(values)
+        if self._in_place:
+            here = ((*row[:3], value) for row, value in zip(here, contents, strict=True))
+        for (start, end), rows in groupby(here, itemgetter(1, 2)):
             table = state.table(STATE, named[start, end])
             for key, _, _, value in rows:
                 table[key] = value

@@ -2,8 +2,8 @@
 
 use bumpalo::collections::Vec as Items;
 
-use super::{Frame, Machine, truth};
-use crate::program::{Binary, Clause, Comparison, Expr, Lookup, is_hashable};
+use super::{Frame, Machine, Objects, truth};
+use crate::program::{Binary, Clause, Comparison, Expr, Known, Lookup, is_hashable};
 use crate::python::patterns::{Call, Pattern};
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Value};
@@ -31,7 +31,7 @@ impl<'a> Machine<'a, '_> {
             Expr::Binary(binary, slow, operands) => self.binary(frame, *binary, *slow, operands),
             Expr::Compare(comparison, slow, operands) => self.compare(frame, *comparison, *slow, operands),
             Expr::Tuple(items) => self.tuple(frame, items),
-            Expr::Apply(operation, _, arguments) => self.apply(frame, *operation, arguments),
+            Expr::Apply(operation, known, arguments) => self.apply(frame, *operation, *known, arguments),
             Expr::Item(container, at, slow) => {
                 let value = self.eval(frame, container)?;
                 self.item(value, *at, *slow)
@@ -56,7 +56,9 @@ impl<'a> Machine<'a, '_> {
             Expr::And(operands) => self.until(frame, operands, false),
             Expr::Or(operands) => self.until(frame, operands, true),
             Expr::Not(operand) => Ok(Value::Bool(!self.holds(frame, operand)?)),
+            Expr::List(items) if items.is_empty() => Ok(Value::List(&self.arena.alloc_slice_fill_copy(1, Value::None)[..0])), // at a place of its own
             Expr::List(items) => Ok(Value::List(self.all(frame, items)?)),
+            Expr::NewSet => self.heap()?.new_set().map(Value::Object),
             Expr::Dict(entries) => self.dict(frame, entries),
             Expr::Row(shape, fields) => Ok(Value::Row(shape, self.all(frame, fields)?)),
             Expr::InputAttribute(input, name) => self.input_attribute(*input, name),
@@ -75,6 +77,7 @@ impl<'a> Machine<'a, '_> {
             Expr::Each(element, clauses) => {
                 let mut items = Items::new_in(self.arena);
                 self.each(frame, element, clauses, &mut items)?;
+                self.alone(&items)?;
                 Ok(Value::List(items.into_bump_slice()))
             }
             Expr::Call(function, arguments) => self.call(frame, *function, arguments),
@@ -93,6 +96,9 @@ impl<'a> Machine<'a, '_> {
     fn all(&mut self, frame: &mut Frame<'a>, items: &'a [Expr]) -> Result<&'a [Value<'a>], Doubt> {
         let arena = self.arena;
         let values = arena.alloc_slice_try_fill_with(items.len(), |index| self.eval(frame, &items[index]))?;
+        if !matches!(self.objects, Objects::None) {
+            self.alone(values)?;
+        }
         Ok(values)
     }
 
@@ -132,16 +138,23 @@ impl<'a> Machine<'a, '_> {
 
     #[inline(never)]
     fn slowly(&mut self, operation: Operation, left: Value<'a>, right: Value<'a>) -> Evaluated<'a> {
+        let (left, right) = (self.plain(left)?, self.plain(right)?);
         let value = operation(self.arena, &[left, right])?;
         self.bounded().map(|()| value)
     }
 
     #[inline(never)]
-    fn apply(&mut self, frame: &mut Frame<'a>, operation: Operation, arguments: &'a [Expr]) -> Evaluated<'a> {
+    fn apply(&mut self, frame: &mut Frame<'a>, operation: Operation, known: Known, arguments: &'a [Expr]) -> Evaluated<'a> {
         let value = match arguments {
-            [one] => operation(self.arena, &[self.eval(frame, one)?]),
+            [one] => match self.eval(frame, one)? {
+                Value::Object(number) => return self.of_object(operation, known, number),
+                value => operation(self.arena, &[value]),
+            },
             [one, two] => {
                 let (one, two) = (self.eval(frame, one)?, self.eval(frame, two)?);
+                if let (Value::Object(_), _) | (_, Value::Object(_)) = (one, two) {
+                    return self.of_objects(operation, known, one, two);
+                }
                 return self.slowly(operation, one, two);
             }
             _ => operation(self.arena, self.all(frame, arguments)?),
@@ -154,7 +167,7 @@ impl<'a> Machine<'a, '_> {
         let (last, before) = operands.split_last().ok_or(Doubt)?;
         for operand in before {
             let value = self.eval(frame, operand)?;
-            if truth(value)? == end {
+            if self.truth(value)? == end {
                 return Ok(value);
             }
         }
@@ -167,6 +180,7 @@ impl<'a> Machine<'a, '_> {
         let mut pairs: Items<'a, (Value<'a>, Value<'a>)> = Items::with_capacity_in(entries.len(), self.arena);
         for [key, value] in entries {
             let (key, value) = (self.eval(frame, key)?, self.eval(frame, value)?);
+            self.alone(&[value])?;
             if !is_hashable(key, 16) {
                 return Err(Doubt);
             }
@@ -187,8 +201,10 @@ impl<'a> Machine<'a, '_> {
 
     fn chain(&mut self, frame: &mut Frame<'a>, first: &'a Expr, rest: &'a [(Operation, Expr)]) -> Evaluated<'a> {
         let mut left = self.eval(frame, first)?;
+        left = self.plain(left)?;
         for (operation, operand) in rest {
             let right = self.eval(frame, operand)?;
+            let right = self.plain(right)?;
             if !truth(operation(self.arena, &[left, right])?)? {
                 return Ok(Value::Bool(false));
             }
@@ -211,6 +227,7 @@ impl<'a> Machine<'a, '_> {
 
     fn format(&mut self, frame: &mut Frame<'a>, operand: &'a Expr, spec: &str, conversion: Option<char>) -> Evaluated<'a> {
         let value = self.eval(frame, operand)?;
+        let value = self.plain(value)?;
         let text = python::format(self.arena, value, spec, conversion)?;
         self.bounded().map(|()| Value::Text(text))
     }

@@ -43,6 +43,7 @@ impl<'a> Machine<'a, '_> {
         match value {
             Value::Tuple(items) | Value::List(items) => Ok(items[place(at, items.len())?]),
             Value::Row(Shape { class: 0, .. }, items) => Ok(items[place(at, items.len())?]),
+            Value::Object(number) => self.heap()?.item(number, at, self.arena),
             value => slow(self.arena, &[value, Value::Int(at)]),
         }
     }

@@ -7,11 +7,15 @@
 mod expressions;
 mod fields;
 mod keys;
+mod objects;
+
+use std::cell::RefCell;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
 use crate::column::Column;
+use crate::heap::Heap;
 use crate::program::{Expr, Function, Program, Statement, Target};
 use crate::python;
 use crate::value::{Doubt, Value};
@@ -58,11 +62,23 @@ impl Program {
         arena: &'a Bump,
         steps: &mut u32,
     ) -> Result<Value<'a>, Doubt> {
+        self.call_with(constants, inputs, arena, steps, Objects::None)
+    }
+
+    /// The same where [`Value::Object`] is something.
+    pub(crate) fn call_with<'a>(
+        &'a self,
+        constants: &'a [Value<'a>],
+        inputs: &mut [Input<'a>],
+        arena: &'a Bump,
+        steps: &mut u32,
+        objects: Objects<'_>,
+    ) -> Result<Value<'a>, Doubt> {
         let function = &self.functions[0];
         if inputs.len() != function.parameters {
             return Err(Doubt);
         }
-        let mut machine = Machine { functions: &self.functions, constants, inputs, arena, steps };
+        let mut machine = Machine { functions: &self.functions, constants, inputs, arena, steps, objects };
         let locals = if function.assigned.is_empty() && function.locals == function.parameters { 0 } else { function.locals };
         let mut frame = Frame::new(locals, arena);
         for &local in &function.assigned {
@@ -70,6 +86,15 @@ impl Program {
         }
         machine.run(function, &mut frame)
     }
+}
+
+/// Lists and sets that can be changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Objects<'h> {
+    /// There are none.
+    None,
+    /// These; and whether lists may have them in them, as an accumulator is being made.
+    Of(&'h RefCell<Heap>, bool),
 }
 
 /// Evaluates expressions of a program's first function by themselves.
@@ -94,7 +119,7 @@ impl<'a> Evaluation<'a> {
     ) -> Result<Value<'a>, Doubt> {
         self.frame.locals.iter_mut().zip(locals).for_each(|(place, local)| *place = local);
         let (functions, steps) = (&*self.program.functions, &mut MOST_STEPS.clone());
-        let mut machine = Machine { functions, constants: self.constants, inputs, arena: self.arena, steps };
+        let mut machine = Machine { functions, constants: self.constants, inputs, arena: self.arena, steps, objects: Objects::None };
         machine.eval(&mut self.frame, expr)
     }
 }
@@ -128,6 +153,7 @@ struct Machine<'a, 'i> {
     inputs: &'i mut [Input<'a>],
     arena: &'a Bump,
     steps: &'i mut u32,
+    objects: Objects<'i>,
 }
 
 impl<'a> Machine<'a, '_> {
@@ -177,6 +203,7 @@ impl<'a> Machine<'a, '_> {
                 }
                 Statement::Yield(expr) => {
                     let value = self.eval(frame, expr)?;
+                    self.alone(&[value])?;
                     frame.yields.push(value);
                     continue;
                 }
@@ -187,6 +214,7 @@ impl<'a> Machine<'a, '_> {
                 Statement::For(target, iterable, body) => self.loop_over(frame, target, iterable, body)?,
                 Statement::While(condition, body) => self.loop_while(frame, condition, body)?,
                 Statement::Put(local, index, value) => self.put(frame, *local, index, value).map(|()| Flow::Next)?,
+                Statement::Change(change, object, values) => self.change(frame, *change, object, values).map(|()| Flow::Next)?,
                 Statement::Break => Flow::Break,
                 Statement::Continue => Flow::Continue,
                 Statement::Return(expr) => Flow::Return(self.eval(frame, expr)?),
@@ -201,8 +229,13 @@ impl<'a> Machine<'a, '_> {
 
     /// Gives a local list an item more. The list before it stays as it is, as others may have it.
     fn append(&mut self, frame: &mut Frame<'a>, local: u32, expr: &'a Expr) -> Result<(), Doubt> {
+        if let Some(Value::Object(number)) = frame.locals[local as usize] {
+            let item = self.eval(frame, expr)?;
+            return self.heap()?.append(number, item);
+        }
         let Some(Value::List(old)) = frame.locals[local as usize] else { return Err(Doubt) };
         let item = self.eval(frame, expr)?;
+        self.alone(&[item])?;
         self.bounded()?;
         let mut items = Items::with_capacity_in(old.len() + 1, self.arena);
         items.extend_from_slice_copy(old);
@@ -218,15 +251,22 @@ impl<'a> Machine<'a, '_> {
         iterable: &'a Expr,
         body: &'a [Statement],
     ) -> Result<Flow<'a>, Doubt> {
-        for &item in self.items(frame, iterable)? {
+        let before = self.begin_loop();
+        let items = self.items(frame, iterable)?;
+        self.lock();
+        for &item in items {
             self.step()?;
             self.assign(frame, target, item)?;
             match self.block(frame, body)? {
                 Flow::Break => break,
-                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Return(value) => {
+                    self.end_loop(before);
+                    return Ok(Flow::Return(value));
+                }
                 Flow::Next | Flow::Continue => {}
             }
         }
+        self.end_loop(before);
         Ok(Flow::Next)
     }
 
@@ -246,6 +286,7 @@ impl<'a> Machine<'a, '_> {
     fn items(&mut self, frame: &mut Frame<'a>, iterable: &'a Expr) -> Result<&'a [Value<'a>], Doubt> {
         match self.eval(frame, iterable)? {
             Value::Tuple(items) | Value::List(items) => Ok(items),
+            Value::Object(number) => self.heap()?.items(number, self.arena),
             value => {
                 let items = python::iterate(self.arena, value)?;
                 self.bounded().map(|()| items)
@@ -269,6 +310,7 @@ impl<'a> Machine<'a, '_> {
         let items = match value {
             Value::Tuple(items) | Value::List(items) => items,
             Value::Row(shape, items) if shape.class == 0 => items,
+            Value::Object(number) => self.heap()?.items(number, self.arena)?,
             value => python::iterate(self.arena, value)?,
         };
         if items.len() != targets.len() {
@@ -280,7 +322,8 @@ impl<'a> Machine<'a, '_> {
     /// Whether Python takes what the expression gives for true.
     #[inline]
     fn holds(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Result<bool, Doubt> {
-        truth(self.eval(frame, expr)?)
+        let value = self.eval(frame, expr)?;
+        self.truth(value)
     }
 }
 

@@ -41,6 +41,7 @@ impl Scope<'_> {
             ("not", [operand]) => Expr::Not(Box::new(self.expr(operand)?)),
             ("tuple", items) => Expr::Tuple(self.all(items)?),
             ("list", items) => Expr::List(self.all(items)?),
+            ("new_set", []) => Expr::NewSet,
             ("dict", entries) => self.dict(entries)?,
             ("row", [names, fields @ ..]) => self.row(names, fields)?,
             ("attr", [object, attribute]) => self.attribute(object, text(attribute)?)?,
@@ -136,7 +137,7 @@ impl Scope<'_> {
             (Expr::Input(local), Expr::Text(name)) => Expr::InputKey(local, name, operation),
             (container, Expr::Int(at)) => Expr::Item(Box::new(container), at, operation),
             (container, Expr::Text(name)) => Expr::Key(Box::new(container), name, operation),
-            (container, index) => Expr::Apply(operation, Known::Other, Box::new([container, index])),
+            (container, index) => Expr::Apply(operation, Known::Index, Box::new([container, index])),
         })
     }
 
@@ -175,7 +176,7 @@ impl Scope<'_> {
 
     fn slice(&mut self, parts: &[Json]) -> Read {
         let part = |part: &Json| if part.is_null() { Ok(Expr::None) } else { self.expr(part) };
-        Ok(Expr::Apply(operator("slice")?, Known::Other, parts.iter().map(part).collect::<Result<_, _>>()?))
+        Ok(Expr::Apply(operator("slice")?, Known::Copy, parts.iter().map(part).collect::<Result<_, _>>()?))
     }
 
     fn binary(&mut self, name: &str, left: &Json, right: &Json) -> Result<Option<Expr>, Malformed> {
@@ -218,7 +219,7 @@ impl Scope<'_> {
             let operands = Box::new([first, operand]);
             return Ok(match at_once(name) {
                 Some(comparison) => Expr::Compare(comparison, operation, operands),
-                None => Expr::Apply(operation, Known::Other, operands),
+                None => Expr::Apply(operation, sought(name), operands),
             });
         }
         let chain = chain.into_iter().map(|(name, operand)| Ok((comparison(name)?, operand)));
@@ -301,7 +302,8 @@ impl Scope<'_> {
             let passes = iterates || (again && matches!(value[1].as_str(), Some("range" | "keys" | "values" | "items")));
             if passes { self.iterable(value) } else { self.expr(value) }
         };
-        Ok(Expr::Apply(operation, known(name), values.iter().map(value).collect::<Result<_, _>>()?))
+        let known = if values.len() == 1 && matches!(name, "sum" | "min" | "max") { Known::Copy } else { known(name) };
+        Ok(Expr::Apply(operation, known, values.iter().map(value).collect::<Result<_, _>>()?))
     }
 
     fn each(&mut self, element: &Json, clauses: &[Json]) -> Read {
@@ -349,6 +351,7 @@ fn known(name: &str) -> Known {
         "int" => Known::Int,
         "len" => Known::Len,
         "split" => Known::Split,
+        "list" | "tuple" | "sorted" | "any" | "all" | "str" | "repr" | "bool" | "reversed" | "enumerate" | "zip" | "join" => Known::Copy,
         _ => Known::Other,
     }
 }
@@ -361,6 +364,14 @@ fn comparison(name: &str) -> Result<Operation, Malformed> {
     match name {
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "not_in" | "in_set" | "not_in_set" | "is" | "is_not" => operator(name),
         _ => Err(malformed(format!("{name:?} is no comparison"))),
+    }
+}
+
+fn sought(name: &str) -> Known {
+    match name {
+        "in" => Known::In(false),
+        "not_in" => Known::In(true),
+        _ => Known::Other,
     }
 }
 

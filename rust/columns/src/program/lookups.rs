@@ -167,7 +167,7 @@ fn hash_into(hasher: &mut impl Hasher, value: Value<'_>, depth: usize) -> Result
                 hash_into(hasher, item, below)?;
             }
         }
-        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Moment(_) => return Err(Doubt),
+        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Moment(_) | Value::Object(_) => return Err(Doubt),
     }
     Ok(())
 }

@@ -71,6 +71,11 @@ impl Program {
         (self.parameters() == 2).then_some((sums?, items.len()))
     }
 
+    /// Whether it changes lists and sets that it is given, in place.
+    pub fn changes(&self) -> bool {
+        self.functions.iter().any(|function| function.changes)
+    }
+
     /// Whether it gives something that is only iterated over in Python, and is a list here.
     pub fn is_iterator(&self) -> bool {
         self.functions[0].iterator
@@ -85,8 +90,18 @@ pub(crate) struct Function {
     pub body: Vec<Statement>,
     pub generator: bool,
     pub iterator: bool,
+    /// Whether it changes something in place.
+    pub changes: bool,
     /// The parameters that are locals, as it assigns to them; of the first function only.
     pub assigned: Vec<u32>,
+}
+
+/// How a list or set is changed in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    Append,
+    Add,
+    Put,
 }
 
 /// Where values go.
@@ -103,6 +118,8 @@ pub(crate) enum Statement {
     Append(u32, Expr),
     /// At an index of a local list or dict there is a value.
     Put(u32, Expr, Expr),
+    /// A list or set of a heap is changed: it, and what with.
+    Change(Change, Expr, Vec<Expr>),
     If(Expr, Vec<Statement>, Vec<Statement>),
     For(Target, Expr, Vec<Statement>),
     While(Expr, Vec<Statement>),
@@ -136,6 +153,8 @@ pub(crate) enum Expr {
     Not(Box<Self>),
     Tuple(Box<[Self]>),
     List(Box<[Self]>),
+    /// A set of a heap, without elements.
+    NewSet,
     Dict(Box<[[Self; 2]]>),
     Row(Shape, Box<[Self]>),
     /// What is at a constant place.
@@ -176,6 +195,11 @@ pub(crate) enum Known {
     Int,
     Len,
     Split,
+    /// An operator that looks for something in a container; and whether it must not be there.
+    In(bool),
+    Index,
+    /// What it gives has nothing of its arguments but their items.
+    Copy,
     Other,
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::depth::{self, DEEPEST, Nesting};
 use super::expressions::is_iterator;
-use super::{Constant, Expr, Function, Program, Statement, Target};
+use super::{Change, Constant, Expr, Function, Program, Statement, Target};
 
 /// A text that is no program, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +116,8 @@ fn read(json: &Json, at: usize, signatures: &[Signature], constants: &mut Vec<Co
         statements = scope.block(body)?;
         nesting = scope.nesting;
     }
-    Ok((Function { parameters, locals, body: statements, generator, iterator, assigned }, nesting))
+    let changes = any(body, &|statement| statement[0] == "change");
+    Ok((Function { parameters, locals, body: statements, generator, iterator, changes, assigned }, nesting))
 }
 
 /// What is known while a function is read.
@@ -168,6 +169,7 @@ impl<'s> Scope<'s> {
             ("set", [target, value]) => Statement::Set(self.target(target)?, self.expr(value)?),
             ("append", [list, value]) => Statement::Append(self.changed(list)?, self.expr(value)?),
             ("put", [local, index, value]) => Statement::Put(self.changed(local)?, self.expr(index)?, self.expr(value)?),
+            ("change", [name, object, values @ ..]) => self.change(text(name)?, object, values)?,
             ("if", [condition, then, other]) => Statement::If(self.expr(condition)?, self.block(list(then)?)?, self.block(list(other)?)?),
             ("for", [target, iterable, body]) => Statement::For(self.target(target)?, self.iterable(iterable)?, self.repeated(body)?),
             ("while", [condition, body]) => Statement::While(self.expr(condition)?, self.repeated(body)?),
@@ -179,6 +181,16 @@ impl<'s> Scope<'s> {
             ("doubt", []) => Statement::Doubt,
             (name, _) => return Err(malformed(format!("{name:?} is no statement with {} parts here", rest.len()))),
         })
+    }
+
+    fn change(&mut self, name: &str, object: &Json, values: &[Json]) -> Result<Statement, Malformed> {
+        let change = match (name, values.len()) {
+            ("append", 1) => Change::Append,
+            ("add", 1) => Change::Add,
+            ("put", 2) => Change::Put,
+            (name, count) => return Err(malformed(format!("{name:?} with {count} values changes nothing"))),
+        };
+        Ok(Statement::Change(change, self.expr(object)?, values.iter().map(|value| self.expr(value)).collect::<Result<_, _>>()?))
     }
 
     pub(super) fn target(&mut self, json: &Json) -> Result<Target, Malformed> {

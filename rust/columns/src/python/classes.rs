@@ -28,7 +28,7 @@ pub fn is_instance<'a>(_: &'a Bump, value: Value<'a>, classes: Value<'a>) -> Ans
         Value::List(_) => 1 << 6,
         Value::Dict(_) => 1 << 7,
         Value::Row(shape, _) if shape.class == 0 => 1 << 8,
-        Value::Row(..) => return Err(Doubt),
+        Value::Row(..) | Value::Object(_) => return Err(Doubt),
     };
     Ok(Value::Bool(own & classes != 0))
 }

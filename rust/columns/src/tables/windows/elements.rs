@@ -100,7 +100,7 @@ impl Elements {
 fn is_frozen(value: Value<'_>) -> bool {
     match value {
         Value::Tuple(items) => items.iter().all(|&item| is_frozen(item)),
-        Value::List(_) | Value::Dict(_) | Value::Row(..) => false,
+        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Object(_) => false,
         _ => true,
     }
 }

@@ -1,5 +1,7 @@
 //! The windows of all keys, what is in them, and their timers; and what of it the state in Python does not know yet.
 
+use std::cell::RefCell;
+
 use bumpalo::Bump;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -8,6 +10,7 @@ use super::elements::Elements;
 use super::folds::Folds;
 use super::moves::id;
 use crate::column::Column;
+use crate::heap::Heap;
 use crate::tables::cells::Cells;
 use crate::tables::table::{hash_of, hasher};
 use crate::tables::timers::Timers;
@@ -47,6 +50,13 @@ impl Window {
     }
 }
 
+/// Accumulators that are changed in place, by the numbers of their windows.
+#[derive(Debug, Default)]
+pub(super) struct Roots {
+    pub(super) heap: Heap,
+    numbers: Vec<u32>,
+}
+
 /// Windows of keys by number, in a slab; numbers come back when nobody asks for them any more. O(1) per look-up.
 #[derive(Debug)]
 pub struct Entries {
@@ -54,6 +64,8 @@ pub struct Entries {
     pub(super) values: Cells,
     /// What is in the windows instead of a value.
     pub(super) elements: Option<Elements>,
+    /// Lists and sets in the windows instead of a value.
+    pub(super) objects: Option<Roots>,
     pub(super) windows: Vec<Window>,
     /// The window under whose name Python has the contents, where windows merge.
     pub(super) kept: Vec<Window>,
@@ -83,6 +95,7 @@ impl Entries {
             keys: Cells::default(),
             values: if lists { Cells::with_lists() } else { Cells::default() },
             elements: elements.then(Elements::default),
+            objects: None,
             windows: Vec::new(),
             kept: Vec::new(),
             hashes: Vec::new(),
@@ -98,6 +111,52 @@ impl Entries {
             gone: Vec::new(),
             moves: Vec::new(),
             outgrown: false,
+        }
+    }
+
+    /// Where accumulators are changed in place.
+    pub fn with_objects(self) -> Self {
+        Self { objects: Some(Roots::default()), ..self }
+    }
+
+    /// The accumulator of a window, if it is one that is changed in place.
+    #[inline]
+    pub fn root(&self, number: usize) -> Option<u32> {
+        let roots = self.objects.as_ref()?;
+        self.is_full(number).then(|| roots.numbers[number])
+    }
+
+    /// Lets something work with all accumulators that are changed in place.
+    pub fn with_heap<T>(&mut self, work: impl FnOnce(&RefCell<Heap>) -> Result<T, Doubt>) -> Result<T, Doubt> {
+        let roots = self.objects.as_mut().ok_or(Doubt)?;
+        let heap = RefCell::new(std::mem::take(&mut roots.heap));
+        let result = work(&heap);
+        roots.heap = heap.into_inner();
+        result
+    }
+
+    /// Gives a window an accumulator that is changed in place; the one before is forgotten if it is another one.
+    pub fn set_root(&mut self, number: usize, root: u32) {
+        let old = self.root(number);
+        if let Some(roots) = &mut self.objects {
+            if let Some(old) = old.filter(|&old| old != root) {
+                roots.heap.drop(old);
+            }
+            if roots.numbers.len() <= number {
+                roots.numbers.resize(number + 1, 0);
+            }
+            roots.numbers[number] = root;
+        }
+        self.fill(number);
+    }
+
+    /// What accumulators have become counts, or is taken back.
+    #[inline]
+    pub fn settle(&mut self, counts: bool) {
+        match &mut self.objects {
+            Some(roots) if counts => roots.heap.commit(),
+            Some(roots) => roots.heap.rollback(),
+            None => {}
         }
     }
 
@@ -201,7 +260,7 @@ impl Entries {
     pub fn value<'a>(&'a self, number: usize, arena: &'a Bump) -> Option<Value<'a>> {
         (self.flags[number] & FULL != 0).then(|| match &self.elements {
             Some(elements) => elements.list(std::iter::once(number), None, arena),
-            None => self.values.get(number, arena),
+            None => self.root(number).map_or_else(|| self.values.get(number, arena), Value::Object),
         })
     }
 
@@ -370,6 +429,10 @@ impl Entries {
     /// Forgets what is in a window.
     pub fn empty(&mut self, number: usize) {
         if self.flags[number] & FULL != 0 {
+            let root = self.root(number);
+            if let (Some(roots), Some(root)) = (&mut self.objects, root) {
+                roots.heap.drop(root);
+            }
             self.flags[number] &= !FULL;
             self.full -= 1;
             if let Some(elements) = &mut self.elements {

@@ -40,6 +40,7 @@ use self::straight::Straight;
 use self::together::Together;
 use crate::batch::Batch;
 use crate::column::Refusal;
+use crate::heap::Tree;
 use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
 use crate::value::{Doubt, Value};
@@ -117,6 +118,7 @@ impl Windows {
     pub fn new(spec: Spec) -> Option<Self> {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
         let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
+        let fits = fits && (!spec.contents.changes() || (keeps_lists(&spec) && !spec.assigner.merges()));
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
         let (folds, guard) = (Folds::of(&spec.contents), spec.contents.guard());
         fits.then(|| Self { entries: empty(&spec), folds, straight: Straight::of(&spec), guard, spec })
@@ -142,10 +144,10 @@ impl Windows {
         self.entries.news()
     }
 
-    /// Takes the state of Python in place of this one. Doubt: something of it cannot be here, and nothing is.
-    pub fn load(&mut self, listed: &[Batch], values: &[Batch], timers: &[Batch]) -> Result<(), Doubt> {
+    /// Takes the state of Python in place of this one; `contents`: accumulators that are changed in place. Doubt: something of it cannot be here, and nothing is.
+    pub fn load(&mut self, listed: &[Batch], values: &[Batch], timers: &[Batch], contents: &[Tree]) -> Result<(), Doubt> {
         self.clear();
-        self.entries.load(listed, values, timers).inspect_err(|Doubt| self.clear())
+        self.entries.load(listed, values, timers, contents).inspect_err(|Doubt| self.clear())
     }
 
     /// Forgets everything.
@@ -191,7 +193,7 @@ impl Windows {
                 fired.more = true;
                 break;
             }
-            if let Err(refusal) = fire(&self.entries, &ready, &spec, (number, time), &mut out, &arena) {
+            if let Err(refusal) = fire(&mut self.entries, &ready, &spec, (number, time), &mut out, &arena) {
                 out.truncate(before);
                 fired.more = true;
                 fired.doubtful = refusal == Refusal::Doubt || before == 0;
@@ -212,7 +214,8 @@ impl Windows {
 
 fn empty(spec: &Spec) -> Entries {
     let elements = matches!(spec.contents, Contents::Elements);
-    Entries::new(spec.lateness, spec.assigner.merges(), elements, keeps_lists(spec))
+    let entries = Entries::new(spec.lateness, spec.assigner.merges(), elements, keeps_lists(spec));
+    if spec.contents.changes() { entries.with_objects() } else { entries }
 }
 
 /// Whether lists can be in windows. A function may change one: then nobody else may have it, neither those who get results,
@@ -261,7 +264,7 @@ fn take<'r>(run: &mut Run<'r>, together: Option<&Together<'r>>, of_key: &'r [Val
 
 /// A timer fires: what its window shows.
 fn fire(
-    entries: &Entries,
+    entries: &mut Entries,
     ready: &Ready<'_>,
     spec: &Spec,
     (number, time): (usize, i64),
@@ -270,10 +273,13 @@ fn fire(
 ) -> Result<(), Refusal> {
     let window = entries.window(number);
     let clears = spec.clears && time == entries.cleanup(window);
-    let contents = if time == window.last() { entries.value(number, arena) } else { None };
-    let shown = match contents {
+    let fires = time == window.last();
+    let root = entries.root(number).filter(|_| fires);
+    let accumulated = root.map(|root| entries.with_heap(|heap| ready.result_of(root, heap, arena))).transpose()?;
+    let entries = &*entries;
+    let shown = match if fires && root.is_none() { entries.value(number, arena) } else { None } {
         Some(contents) => Some(ready.result(contents, arena)?),
-        None => None,
+        None => accumulated,
     };
     if shown.is_some() || clears { out.push(entries.key(number, arena), window, shown, clears, arena) } else { Ok(()) }
 }

@@ -80,7 +80,7 @@ impl<'r> Together<'r> {
         };
         let folds = folds.and_then(|folds| Some((folds, folds.numbers(batch)?)));
         let straight = straight.filter(|_| size <= slide).and_then(|straight| Some((straight, straight.field(batch)?)));
-        let known = folds.is_some() || (size <= slide && !ready.keeps_all());
+        let known = folds.is_some() || (size <= slide && !ready.keeps_all() && !spec.contents.changes());
         known.then_some(Self { spec, ready, of_key, folds, straight, guard, batch, times, now, watermark, spans: (size, slide, offset) })
     }
 
