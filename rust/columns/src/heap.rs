@@ -7,6 +7,7 @@ use bumpalo::Bump;
 use compact_str::CompactString;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use crate::value::{Doubt, Value};
@@ -63,10 +64,80 @@ enum Object {
 }
 
 /// The elements of a set in the order in which they were added.
-#[derive(Debug, Default)]
-struct Elements {
-    items: Vec<Item>,
-    index: HashTable<u32>,
+#[derive(Debug)]
+enum Elements {
+    /// All are integers, so far.
+    Ints { order: Vec<i64>, known: HashTable<i64> },
+    Mixed { items: Vec<Item>, index: HashTable<u32> },
+}
+
+impl Elements {
+    fn new() -> Self {
+        Self::Ints { order: Vec::new(), known: HashTable::new() }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Ints { order, .. } => order.len(),
+            Self::Mixed { items, .. } => items.len(),
+        }
+    }
+
+    fn contains(&self, element: &Item, hasher: &FixedState) -> bool {
+        match (self, element) {
+            (Self::Ints { known, .. }, Item::Int(number)) => known.find(hash_of(hasher, *number), |other| other == number).is_some(),
+            (Self::Ints { .. }, _) => false,
+            (Self::Mixed { items, index }, element) => {
+                index.find(hash(hasher, element), |&at| items[at as usize] == *element).is_some()
+            }
+        }
+    }
+
+    /// Adds an element; whether it was not there.
+    #[inline]
+    fn add(&mut self, element: Item, hasher: &FixedState) -> bool {
+        if let (Self::Ints { order, known }, Item::Int(number)) = (&mut *self, &element) {
+            let number = *number;
+            let place = known.entry(hash_of(hasher, number), |&other| other == number, |&other| hash_of(hasher, other));
+            let Entry::Vacant(place) = place else { return false };
+            place.insert(number);
+            order.push(number);
+            return true;
+        }
+        if let Self::Ints { order, .. } = self {
+            let items: Vec<Item> = order.iter().map(|&number| Item::Int(number)).collect();
+            let mut index = HashTable::with_capacity(items.len());
+            for (at, item) in items.iter().enumerate() {
+                index.insert_unique(hash(hasher, item), at as u32, |&at| hash(hasher, &items[at as usize]));
+            }
+            *self = Self::Mixed { items, index };
+        }
+        let Self::Mixed { items, index } = self else { return false };
+        let place = index.entry(hash(hasher, &element), |&at| items[at as usize] == element, |&at| hash(hasher, &items[at as usize]));
+        let Entry::Vacant(place) = place else { return false };
+        place.insert(items.len() as u32);
+        items.push(element);
+        true
+    }
+
+    /// Takes the last element out.
+    fn pop(&mut self, hasher: &FixedState) {
+        match self {
+            Self::Ints { order, known } => {
+                let Some(last) = order.pop() else { return };
+                if let Ok(entry) = known.find_entry(hash_of(hasher, last), |&other| other == last) {
+                    entry.remove();
+                }
+            }
+            Self::Mixed { items, index } => {
+                let Some(last) = items.pop() else { return };
+                let count = items.len();
+                if let Ok(entry) = index.find_entry(hash(hasher, &last), |&at| at as usize == count) {
+                    entry.remove();
+                }
+            }
+        }
+    }
 }
 
 /// What a call has done.
@@ -100,7 +171,7 @@ pub struct Heap {
 impl Heap {
     /// A new set without elements.
     pub fn new_set(&mut self) -> Result<u32, Doubt> {
-        self.made(Object::Set(Elements::default()))
+        self.made(Object::Set(Elements::new()))
     }
 
     fn made(&mut self, object: Object) -> Result<u32, Doubt> {
@@ -155,7 +226,7 @@ impl Heap {
     pub fn len(&self, number: u32) -> usize {
         match &self.objects[number as usize] {
             Object::List(items) => items.len(),
-            Object::Set(elements) => elements.items.len(),
+            Object::Set(elements) => elements.len(),
             Object::Free => 0,
         }
     }
@@ -187,9 +258,7 @@ impl Heap {
     /// Whether something is an element of a set, if this is one.
     pub fn has(&self, number: u32, value: Value<'_>) -> Result<Option<bool>, Doubt> {
         let Object::Set(elements) = &self.objects[number as usize] else { return Ok(None) };
-        let element = element(value)?;
-        let hash = hash(&self.hasher, &element);
-        Ok(Some(elements.index.find(hash, |&at| elements.items[at as usize] == element).is_some()))
+        Ok(Some(elements.contains(&element(value)?, &self.hasher)))
     }
 
     /// Lets a loop begin; what it goes through is looked at next.
@@ -246,14 +315,11 @@ impl Heap {
     pub fn add(&mut self, number: u32, value: Value<'_>) -> Result<(), Doubt> {
         let new = element(value)?;
         let hasher = self.hasher.clone();
-        let Object::Set(Elements { items, index }) = self.change(number)? else { return Err(Doubt) };
-        if items.len() >= MOST_ITEMS {
+        let Object::Set(elements) = self.change(number)? else { return Err(Doubt) };
+        if elements.len() >= MOST_ITEMS {
             return Err(Doubt);
         }
-        let found = index.entry(hash(&hasher, &new), |&at| items[at as usize] == new, |&at| hash(&hasher, &items[at as usize]));
-        if let hashbrown::hash_table::Entry::Vacant(place) = found {
-            place.insert(items.len() as u32);
-            items.push(new);
+        if elements.add(new, &hasher) {
             self.steps.push(Step::Added(number));
         }
         Ok(())
@@ -293,13 +359,8 @@ impl Heap {
                     }
                 }
                 Step::Added(number) => {
-                    if let Object::Set(Elements { items, index }) = &mut self.objects[number as usize]
-                        && let Some(last) = items.pop()
-                    {
-                        let count = items.len();
-                        if let Ok(entry) = index.find_entry(hash(&hasher, &last), |&at| at as usize == count) {
-                            entry.remove();
-                        }
+                    if let Object::Set(elements) = &mut self.objects[number as usize] {
+                        elements.pop(&hasher);
                     }
                 }
             }
@@ -324,7 +385,8 @@ impl Heap {
     pub fn tree(&self, number: u32) -> Tree {
         match &self.objects[number as usize] {
             Object::List(items) => Tree::List(items.iter().map(|item| self.tree_of(item)).collect()),
-            Object::Set(elements) => Tree::Set(elements.items.iter().map(|item| self.tree_of(item)).collect()),
+            Object::Set(Elements::Ints { order, .. }) => Tree::Set(order.iter().map(|&number| Tree::Int(number)).collect()),
+            Object::Set(Elements::Mixed { items, .. }) => Tree::Set(items.iter().map(|item| self.tree_of(item)).collect()),
             Object::Free => Tree::None,
         }
     }
@@ -379,6 +441,7 @@ impl Heap {
 }
 
 /// A value that cannot be changed, as an item. Recursive, to a fixed depth.
+#[inline]
 fn item(value: Value<'_>, depth: usize) -> Result<Item, Doubt> {
     Ok(match value {
         Value::None => Item::None,
@@ -409,6 +472,11 @@ fn is_element(item: &Item) -> bool {
     }
 }
 
+#[inline]
+fn hash_of(hasher: &FixedState, number: i64) -> u64 {
+    hasher.hash_one(number)
+}
+
 fn hash(hasher: &FixedState, item: &Item) -> u64 {
     let mut state = hasher.build_hasher();
     hash_into(item, &mut state);
@@ -424,6 +492,7 @@ fn hash_into(item: &Item, state: &mut impl Hasher) {
     }
 }
 
+#[inline]
 fn value<'a>(item: &Item, arena: &'a Bump) -> Value<'a> {
     match item {
         Item::None => Value::None,

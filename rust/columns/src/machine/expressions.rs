@@ -10,7 +10,7 @@ use crate::value::{Doubt, Value};
 
 type Evaluated<'a> = Result<Value<'a>, Doubt>;
 
-impl<'a> Machine<'a, '_> {
+impl<'a> Machine<'a, '_, '_> {
     /// The value of an expression. What is at hand is read where this is called.
     #[inline(always)]
     pub(super) fn eval(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Evaluated<'a> {

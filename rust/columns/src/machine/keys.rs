@@ -11,7 +11,7 @@ use crate::value::{Doubt, Value};
 
 type Pair<'a> = (Value<'a>, Value<'a>);
 
-impl<'a> Machine<'a, '_> {
+impl<'a> Machine<'a, '_, '_> {
     /// Items behind what they are compared by, which is found for all of them before two are compared.
     fn keyed(&mut self, frame: &mut Frame<'a>, keyed: &'a Keyed, items: &'a [Value<'a>]) -> Result<Items<'a, Pair<'a>>, Doubt> {
         let mut pairs = Items::with_capacity_in(items.len(), self.arena);

@@ -94,7 +94,7 @@ pub(crate) enum Objects<'h> {
     /// There are none.
     None,
     /// These; and whether lists may have them in them, as an accumulator is being made.
-    Of(&'h RefCell<Heap>, bool),
+    Of(&'h RefCell<&'h mut Heap>, bool),
 }
 
 /// Evaluates expressions of a program's first function by themselves.
@@ -147,16 +147,16 @@ enum Flow<'a> {
 }
 
 /// A call of a program.
-struct Machine<'a, 'i> {
+struct Machine<'a, 'i, 'h> {
     functions: &'a [Function],
     constants: &'a [Value<'a>],
     inputs: &'i mut [Input<'a>],
     arena: &'a Bump,
     steps: &'i mut u32,
-    objects: Objects<'i>,
+    objects: Objects<'h>,
 }
 
-impl<'a> Machine<'a, '_> {
+impl<'a> Machine<'a, '_, '_> {
     #[inline]
     fn run(&mut self, function: &'a Function, frame: &mut Frame<'a>) -> Result<Value<'a>, Doubt> {
         if let [Statement::Return(expr)] = &*function.body {

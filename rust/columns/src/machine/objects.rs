@@ -9,9 +9,9 @@ use crate::program::{Change, Expr, Known};
 use crate::python::Function as Operation;
 use crate::value::{Doubt, Value};
 
-impl<'a, 'i> Machine<'a, 'i> {
+impl<'a, 'h> Machine<'a, '_, 'h> {
     /// The lists and sets.
-    pub(super) fn heap(&self) -> Result<RefMut<'i, Heap>, Doubt> {
+    pub(super) fn heap(&self) -> Result<RefMut<'h, &'h mut Heap>, Doubt> {
         match self.objects {
             Objects::Of(heap, _) => heap.try_borrow_mut().map_err(|_| Doubt),
             Objects::None => Err(Doubt),

@@ -137,11 +137,11 @@ impl<'p> Ready<'p> {
     }
 
     /// An accumulator that is changed in place, after a record.
-    pub fn change<'a>(
+    pub fn change<'a, 'h>(
         &self,
         current: Option<u32>,
         record: Input<'a>,
-        heap: &RefCell<Heap>,
+        heap: &'h RefCell<&'h mut Heap>,
         arena: &'a Bump,
     ) -> Result<u32, Doubt>
     where
@@ -165,7 +165,7 @@ impl<'p> Ready<'p> {
     }
 
     /// What a window with such an accumulator shows.
-    pub fn result_of<'a>(&self, accumulator: u32, heap: &RefCell<Heap>, arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    pub fn result_of<'a, 'h>(&self, accumulator: u32, heap: &'h RefCell<&'h mut Heap>, arena: &'a Bump) -> Result<Value<'a>, Doubt>
     where
         'p: 'a,
     {

@@ -127,12 +127,10 @@ impl Entries {
     }
 
     /// Lets something work with all accumulators that are changed in place.
-    pub fn with_heap<T>(&mut self, work: impl FnOnce(&RefCell<Heap>) -> Result<T, Doubt>) -> Result<T, Doubt> {
+    #[inline]
+    pub fn with_heap<T>(&mut self, work: impl for<'h> FnOnce(&'h RefCell<&'h mut Heap>) -> Result<T, Doubt>) -> Result<T, Doubt> {
         let roots = self.objects.as_mut().ok_or(Doubt)?;
-        let heap = RefCell::new(std::mem::take(&mut roots.heap));
-        let result = work(&heap);
-        roots.heap = heap.into_inner();
-        result
+        work(&RefCell::new(&mut roots.heap))
     }
 
     /// Gives a window an accumulator that is changed in place; the one before is forgotten if it is another one.
