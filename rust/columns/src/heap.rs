@@ -10,6 +10,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::hash::{BuildHasher, Hash, Hasher};
 
+use crate::program::Comparison;
 use crate::value::{Doubt, Value};
 
 /// Objects at the most.
@@ -18,6 +19,8 @@ const MOST: usize = 1 << 31;
 const MOST_ITEMS: usize = 1 << 30;
 /// How deep lists and tuples may be nested.
 const DEPTH: usize = 64;
+/// Integers of a set that are looked through one by one.
+const FEW: usize = 16;
 
 /// What is in a list or a set.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,9 +69,15 @@ enum Object {
 /// The elements of a set in the order in which they were added.
 #[derive(Debug)]
 enum Elements {
-    /// All are integers, so far.
-    Ints { order: Vec<i64>, known: HashTable<i64> },
-    Mixed { items: Vec<Item>, index: HashTable<u32> },
+    /// All are integers, so far; the table is empty while there are few.
+    Ints {
+        order: Vec<i64>,
+        known: HashTable<i64>,
+    },
+    Mixed {
+        items: Vec<Item>,
+        index: HashTable<u32>,
+    },
 }
 
 impl Elements {
@@ -85,24 +94,18 @@ impl Elements {
 
     fn contains(&self, element: &Item, hasher: &FixedState) -> bool {
         match (self, element) {
+            (Self::Ints { order, .. }, Item::Int(number)) if order.len() <= FEW => order.contains(number),
             (Self::Ints { known, .. }, Item::Int(number)) => known.find(hash_of(hasher, *number), |other| other == number).is_some(),
             (Self::Ints { .. }, _) => false,
-            (Self::Mixed { items, index }, element) => {
-                index.find(hash(hasher, element), |&at| items[at as usize] == *element).is_some()
-            }
+            (Self::Mixed { items, index }, element) => index.find(hash(hasher, element), |&at| items[at as usize] == *element).is_some(),
         }
     }
 
     /// Adds an element; whether it was not there.
     #[inline]
     fn add(&mut self, element: Item, hasher: &FixedState) -> bool {
-        if let (Self::Ints { order, known }, Item::Int(number)) = (&mut *self, &element) {
-            let number = *number;
-            let place = known.entry(hash_of(hasher, number), |&other| other == number, |&other| hash_of(hasher, other));
-            let Entry::Vacant(place) = place else { return false };
-            place.insert(number);
-            order.push(number);
-            return true;
+        if let (Self::Ints { order, known }, &Item::Int(number)) = (&mut *self, &element) {
+            return add_int(order, known, number, hasher);
         }
         if let Self::Ints { order, .. } = self {
             let items: Vec<Item> = order.iter().map(|&number| Item::Int(number)).collect();
@@ -125,6 +128,10 @@ impl Elements {
         match self {
             Self::Ints { order, known } => {
                 let Some(last) = order.pop() else { return };
+                if order.len() <= FEW {
+                    known.clear();
+                    return;
+                }
                 if let Ok(entry) = known.find_entry(hash_of(hasher, last), |&other| other == last) {
                     entry.remove();
                 }
@@ -138,6 +145,26 @@ impl Elements {
             }
         }
     }
+}
+
+/// Adds an integer to a set of integers; whether it was not there.
+#[inline]
+fn add_int(order: &mut Vec<i64>, known: &mut HashTable<i64>, number: i64, hasher: &FixedState) -> bool {
+    if order.len() < FEW {
+        let is_new = !order.contains(&number);
+        if is_new {
+            order.push(number);
+        }
+        return is_new;
+    }
+    let again = |&other: &i64| hash_of(hasher, other);
+    if known.is_empty() {
+        order.iter().for_each(|&other| drop(known.insert_unique(hash_of(hasher, other), other, again)));
+    }
+    let Entry::Vacant(place) = known.entry(hash_of(hasher, number), |&other| other == number, again) else { return false };
+    place.insert(number);
+    order.push(number);
+    true
 }
 
 /// What a call has done.
@@ -231,6 +258,57 @@ impl Heap {
         }
     }
 
+    /// Whether it is a list.
+    pub fn is_list(&self, number: u32) -> bool {
+        matches!(self.objects[number as usize], Object::List(_))
+    }
+
+    /// The list or set at a place of a list.
+    #[inline]
+    pub fn inner(&self, number: u32, at: i64) -> Result<u32, Doubt> {
+        let items = self.list(number)?;
+        if let Item::Object(inner) = items[place(at, items.len())?] { Ok(inner) } else { Err(Doubt) }
+    }
+
+    /// The list or set at the end of a way through lists.
+    pub fn within(&self, number: u32, path: &[i64]) -> Result<u32, Doubt> {
+        path.iter().try_fold(number, |number, &at| self.inner(number, at))
+    }
+
+    /// `list[at] += value`, of numbers.
+    #[inline]
+    pub fn sum(&mut self, number: u32, at: i64, value: Value<'_>) -> Result<(), Doubt> {
+        self.renew(number, at, |old| {
+            Ok(Some(match (old, value) {
+                (Item::Int(old), Value::Int(new)) => Item::Int(old.checked_add(new).ok_or(Doubt)?),
+                (Item::Float(old), Value::Float(new)) => Item::Float(old + new),
+                _ => return Err(Doubt),
+            }))
+        })
+    }
+
+    /// A number of a list becomes another one, if that compares so with it.
+    #[inline]
+    pub(crate) fn best(&mut self, number: u32, at: i64, comparison: Comparison, value: Value<'_>) -> Result<(), Doubt> {
+        self.renew(number, at, |old| match (old, value) {
+            (Item::Int(old), Value::Int(new)) => Ok(comparison.holds(&new, old).then_some(Item::Int(new))),
+            (Item::Float(old), Value::Float(new)) => Ok(comparison.holds(&new, old).then_some(Item::Float(new))),
+            _ => Err(Doubt),
+        })
+    }
+
+    /// An item of a list becomes another one, if there is another one.
+    #[inline]
+    fn renew(&mut self, number: u32, at: i64, new: impl FnOnce(&Item) -> Result<Option<Item>, Doubt>) -> Result<(), Doubt> {
+        let Object::List(items) = self.change(number)? else { return Err(Doubt) };
+        let at = place(at, items.len())?;
+        if let Some(new) = new(&items[at])? {
+            let old = std::mem::replace(&mut items[at], new);
+            self.steps.push(Step::Replaced(number, at, old));
+        }
+        Ok(())
+    }
+
     fn list(&self, number: u32) -> Result<&[Item], Doubt> {
         if let Object::List(items) = &self.objects[number as usize] { Ok(items) } else { Err(Doubt) }
     }
@@ -313,13 +391,16 @@ impl Heap {
 
     /// `set.add(value)`.
     pub fn add(&mut self, number: u32, value: Value<'_>) -> Result<(), Doubt> {
-        let new = element(value)?;
         let hasher = self.hasher.clone();
         let Object::Set(elements) = self.change(number)? else { return Err(Doubt) };
         if elements.len() >= MOST_ITEMS {
             return Err(Doubt);
         }
-        if elements.add(new, &hasher) {
+        let is_new = match (&mut *elements, value) {
+            (Elements::Ints { order, known }, Value::Int(value)) => add_int(order, known, value, &hasher),
+            (elements, value) => elements.add(element(value)?, &hasher),
+        };
+        if is_new {
             self.steps.push(Step::Added(number));
         }
         Ok(())

@@ -129,9 +129,9 @@ impl<'a> Machine<'a, '_, '_> {
     #[inline(never)]
     fn compare(&mut self, frame: &mut Frame<'a>, comparison: Comparison, slow: Operation, operands: &'a [Expr; 2]) -> Evaluated<'a> {
         match (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?) {
-            (Value::Int(left), Value::Int(right)) => Ok(Value::Bool(compared(comparison, &left, &right))),
-            (Value::Float(left), Value::Float(right)) => Ok(Value::Bool(compared(comparison, &left, &right))),
-            (Value::Text(left), Value::Text(right)) => Ok(Value::Bool(compared(comparison, left, right))),
+            (Value::Int(left), Value::Int(right)) => Ok(Value::Bool(comparison.holds(&left, &right))),
+            (Value::Float(left), Value::Float(right)) => Ok(Value::Bool(comparison.holds(&left, &right))),
+            (Value::Text(left), Value::Text(right)) => Ok(Value::Bool(comparison.holds(left, right))),
             (left, right) => self.slowly(slow, left, right),
         }
     }
@@ -282,16 +282,4 @@ impl<'a> Machine<'a, '_, '_> {
 #[inline]
 fn floors(left: i64, right: i64) -> bool {
     left.wrapping_rem(right) != 0 && (left < 0) != (right < 0)
-}
-
-#[inline]
-fn compared<T: PartialOrd + ?Sized>(comparison: Comparison, left: &T, right: &T) -> bool {
-    match comparison {
-        Comparison::Eq => left == right,
-        Comparison::Ne => left != right,
-        Comparison::Lt => left < right,
-        Comparison::Le => left <= right,
-        Comparison::Gt => left > right,
-        Comparison::Ge => left >= right,
-    }
 }

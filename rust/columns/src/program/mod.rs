@@ -231,3 +231,18 @@ pub(crate) enum Comparison {
     Gt,
     Ge,
 }
+
+impl Comparison {
+    /// Whether two values compare so.
+    #[inline]
+    pub(crate) fn holds<T: PartialOrd + ?Sized>(self, left: &T, right: &T) -> bool {
+        match self {
+            Self::Eq => left == right,
+            Self::Ne => left != right,
+            Self::Lt => left < right,
+            Self::Le => left <= right,
+            Self::Gt => left > right,
+            Self::Ge => left >= right,
+        }
+    }
+}

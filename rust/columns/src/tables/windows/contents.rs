@@ -149,19 +149,28 @@ impl<'p> Ready<'p> {
     {
         let Contents::Aggregate(all) = self.contents else { return Err(Doubt) };
         let steps = &mut MOST_STEPS.clone();
-        let current = match current {
-            Some(current) => current,
-            None => {
-                let value = all.create.call_with(self.create, &mut [], arena, steps, Objects::Of(heap, true))?;
-                heap.borrow_mut().adopt(value)?
-            }
-        };
+        let current = current.map_or_else(|| self.created(heap, arena), Ok)?;
         let inputs = &mut [record, Input::Value(Value::Object(current))];
         match all.add.call_with(self.add, inputs, arena, steps, Objects::Of(heap, false))? {
             Value::Object(number) if number == current => Ok(number),
             Value::Object(_) => Err(Doubt),
             value => heap.borrow_mut().adopt(value),
         }
+    }
+
+    /// A new accumulator that is changed in place.
+    pub fn created<'a, 'h>(&self, heap: &'h RefCell<&'h mut Heap>, arena: &'a Bump) -> Result<u32, Doubt>
+    where
+        'p: 'a,
+    {
+        let Contents::Aggregate(all) = self.contents else { return Err(Doubt) };
+        let value = all.create.call_with(self.create, &mut [], arena, &mut MOST_STEPS.clone(), Objects::Of(heap, true))?;
+        heap.borrow_mut().adopt(value)
+    }
+
+    /// The constants of the function that takes a record.
+    pub fn of_add(&self) -> &'p [Value<'p>] {
+        self.add
     }
 
     /// What a window with such an accumulator shows.

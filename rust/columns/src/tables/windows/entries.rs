@@ -133,6 +133,11 @@ impl Entries {
         work(&RefCell::new(&mut roots.heap))
     }
 
+    /// All accumulators that are changed in place.
+    pub fn heap(&mut self) -> Result<&mut Heap, Doubt> {
+        self.objects.as_mut().map(|roots| &mut roots.heap).ok_or(Doubt)
+    }
+
     /// Gives a window an accumulator that is changed in place; the one before is forgotten if it is another one.
     pub fn set_root(&mut self, number: usize, root: u32) {
         let old = self.root(number);

@@ -5,6 +5,7 @@
 //! assigner   which windows a record belongs to
 //! contents   what becomes of a window with a record
 //! counts     windows by the number of records
+//! effects    accumulators that are changed in place
 //! folds      aggregates of numbers, whose order does not matter
 //! entries    the windows of all keys and their timers
 //! moves      what timers do
@@ -19,6 +20,7 @@
 mod assigner;
 mod contents;
 mod counts;
+mod effects;
 mod elements;
 mod entries;
 mod folds;
@@ -32,6 +34,7 @@ mod together;
 use bumpalo::Bump;
 
 use self::contents::Ready;
+use self::effects::Effects;
 use self::entries::Entries;
 use self::folds::Folds;
 use self::out::Out;
@@ -109,6 +112,8 @@ pub struct Windows {
     folds: Option<Folds>,
     /// The field that records change, if they do nothing else.
     straight: Option<Straight>,
+    /// What records do with accumulators that are changed in place, if that is known.
+    effects: Option<Effects>,
     /// Which records may change the contents of windows.
     guard: Option<(Program, usize)>,
 }
@@ -120,8 +125,8 @@ impl Windows {
         let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
         let fits = fits && (!spec.contents.changes() || (keeps_lists(&spec) && !spec.assigner.merges()));
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
-        let (folds, guard) = (Folds::of(&spec.contents), spec.contents.guard());
-        fits.then(|| Self { entries: empty(&spec), folds, straight: Straight::of(&spec), guard, spec })
+        let (folds, effects, guard) = (Folds::of(&spec.contents), Effects::of(&spec.contents), spec.contents.guard());
+        fits.then(|| Self { entries: empty(&spec), folds, straight: Straight::of(&spec), effects, guard, spec })
     }
 
     /// How many windows have something in them.
@@ -171,7 +176,7 @@ impl Windows {
         let ready = Ready::new(&spec.contents, &constants);
         let out = Out::new(&spec, &constants);
         let guard = self.guard.as_ref().map(|(program, place)| (program, program.constants(&constants), *place));
-        let known = (self.folds.as_ref(), self.straight, guard);
+        let known = (self.folds.as_ref(), self.straight, self.effects.as_ref(), guard);
         let together = Together::new((&spec, &ready, of_key), known, batch, watermark, now);
         let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
