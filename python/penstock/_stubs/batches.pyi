@@ -240,7 +240,3 @@ class Program:
     @property
     def parameters(self) -> int:
         """How many arguments the function takes."""
-
-    @property
-    def changes(self) -> bool:
-        """Whether the function changes lists and sets of its arguments in place."""

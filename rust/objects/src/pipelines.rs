@@ -34,12 +34,6 @@ impl Program {
     fn parameters(&self) -> usize {
         self.functions.parameters()
     }
-
-    /// Whether the function changes lists and sets of its arguments in place.
-    #[getter]
-    fn changes(&self) -> bool {
-        self.functions.changes()
-    }
 }
 
 /// Translated functions, one behind the other.

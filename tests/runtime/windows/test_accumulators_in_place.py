@@ -55,7 +55,7 @@ class Known:
 
     def add(self, value, accumulator):
         number = value[1]
-        accumulator[1][number % 3] += number
+        accumulator[1][int(number) % 3] += number
         if number in accumulator[2]:
             accumulator[3] += 1
         accumulator[2].add(number)
@@ -166,7 +166,91 @@ class Nested:
         return len(accumulator), "2" in accumulator, not accumulator
 
 
-AGGREGATES: list[Any] = [Distinct, Known, Overflowing, Renewed, Looped, Shared, Moved, Nested]
+class Changes:
+    """Numbers, sets and a list at places that the record says, some of them under conditions."""
+
+    def create_accumulator(self):
+        return [0, [0, 0, 0], [set(), set()], [], 0.0]
+
+    def add(self, value, accumulator):
+        number = value[1]
+        largest, counts, sets, numbers, _ = accumulator
+        accumulator[4] += number / 2
+        if number > 0:
+            counts[int(number) % 3] += number
+            numbers.append(number)
+        else:
+            counts[-1] += 1
+        for at in (0, 1 if number > 2 else 0):
+            sets[at].add(number)
+            counts[at] += at
+        if number > largest:
+            accumulator[0] = number
+        return accumulator
+
+    def get_result(self, accumulator):
+        largest, counts, sets, numbers, total = accumulator
+        return (largest, *counts, *map(len, sets), str(numbers), total)
+
+
+class Copied:
+    """A number that is read from a variable, after it has been changed."""
+
+    def create_accumulator(self):
+        return [0, [0, 0]]
+
+    def add(self, value, accumulator):
+        first, counts = accumulator
+        accumulator[0] = first + 1
+        accumulator[-2] = first + value[1]
+        at = int(value[1]) % 2
+        counts[at] += 1
+        at = 0
+        counts[at] += 10
+        return accumulator
+
+    def get_result(self, accumulator):
+        return accumulator[0], *accumulator[1]
+
+
+class Least:
+    """The least number, and the last one that is at least as large as the largest."""
+
+    def create_accumulator(self):
+        return [[99, -99], {}]
+
+    def add(self, value, accumulator):
+        if accumulator[0][0] > value[1]:
+            accumulator[0][0] = value[1]
+        if value[1] >= accumulator[0][1]:
+            accumulator[0][1] = value[1]
+        return accumulator
+
+    def get_result(self, accumulator):
+        return tuple(accumulator[0])
+
+
+class Many:
+    """So many elements that a set has a table, and texts among them."""
+
+    def create_accumulator(self):
+        return [set(), set()]
+
+    def add(self, value, accumulator):
+        for number in (1, 2, 3, 4, 5, 6, 7):
+            accumulator[0].add(number * value[1])
+        accumulator[1].add(value[1])
+        accumulator[1].add(value[0])
+        return accumulator
+
+    def get_result(self, accumulator):
+        return len(accumulator[0]), 6 in accumulator[0], len(accumulator[1]), "a" in accumulator[1]
+
+
+AGGREGATES: list[Any] = [
+    *(Distinct, Known, Overflowing, Renewed, Looped, Shared, Moved, Nested),
+    *(Changes, Copied, Least, Many),
+]
 
 
 @pytest.mark.parametrize("aggregate", AGGREGATES)

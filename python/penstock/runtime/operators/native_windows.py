@@ -20,6 +20,7 @@ from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.outputs import CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.constants import changes
 from penstock.runtime.operators.native_stage import NativeStage
 from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.state.timers import Timer, TimerQueue
@@ -88,13 +89,11 @@ def native_windows(
 ) -> Any:
     """Windows by key in native code, empty; None where they cannot do what these do."""
     key, spans = keyed.key_program(functions), _spans(assigner)
-    if key is None or spans is None or why_python(assigner, trigger, None, function) is not None:
+    lateness = lateness if assigner.is_event_time() else 0
+    if key is None or spans is None or why_python(assigner, trigger, None, function, lateness) is not None:
         return None
     contents = contents_of(functions, function)
     if contents is None or (assigner.merging and isinstance(function, AggregateWindow) and len(contents[2]) < 4):
-        return None
-    lateness = lateness if assigner.is_event_time() else 0
-    if _is_in_place(contents) and (assigner.merging or lateness):
         return None
     clears, seeing = function.clearer() is not None, seeing_program(functions, function)
     shows = seeing is None and shows_windows(function)
@@ -103,7 +102,11 @@ def native_windows(
 
 
 def why_python(
-    assigner: WindowAssigner[Any, Any], trigger: Trigger[Any, Any], evictor: Any, function: WindowFunction
+    assigner: WindowAssigner[Any, Any],
+    trigger: Trigger[Any, Any],
+    evictor: Any,
+    function: WindowFunction,
+    lateness: int = 0,
 ) -> str | None:
     """Why windows stay in Python, whatever becomes of the functions of the program; None for those that do not."""
     if assigner.constant is not None:
@@ -116,6 +119,8 @@ def why_python(
         return "native code reduces, aggregates or shows all elements, and this function does something else"
     if isinstance(function, ReduceWindow) and isinstance(function.reducer, _FOLDS) and _fold(function.reducer) is None:
         return "native code adds up and compares fields by their positions only"
+    if _is_in_place(function) and (assigner.constant is not None or assigner.merging or lateness):
+        return "native code changes accumulators in place in windows of time only, which neither merge nor live on"
     return None
 
 
@@ -203,9 +208,9 @@ def contents_of(functions: ModuleType, function: WindowFunction) -> tuple[str, i
     return None if combine is None else ("reduce", 0, [combine])
 
 
-def _is_in_place(contents: tuple[str, int, list[Any]]) -> bool:
-    """Whether accumulators are lists and sets that are changed in place."""
-    return contents[0] == "aggregate" and contents[2][1].changes
+def _is_in_place(function: WindowFunction) -> bool:
+    """Whether a compiled function changes lists and sets within its accumulators."""
+    return isinstance(function, AggregateWindow) and bool(function.programs) and changes(function.programs[1])
 
 
 def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | None:
@@ -234,8 +239,7 @@ class NativeWindows(NativeStage):
         self._shows = shows_windows(function) and seeing_program(functions, function) is None
         self._late_tag, self.event_time = late_tag, event_time
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
-        contents = contents_of(functions, function)
-        self._in_place = contents is not None and _is_in_place(contents)
+        self._in_place = _is_in_place(function)
 
     @property
     def _queue(self) -> TimerQueue:

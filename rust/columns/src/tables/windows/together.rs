@@ -85,6 +85,7 @@ impl<'r> Together<'r> {
         };
         let folds = folds.and_then(|folds| Some((folds, folds.numbers(batch)?)));
         let straight = straight.filter(|_| size <= slide).and_then(|straight| Some((straight, straight.field(batch)?)));
+        let effects = effects.filter(|_| size <= slide); // so that no two groups have a window in common
         let known = folds.is_some() || effects.is_some() || (size <= slide && !ready.keeps_all() && !spec.contents.changes());
         known.then_some(Self {
             spec,
@@ -272,7 +273,7 @@ impl<'r> Together<'r> {
         Ok(())
     }
 
-    /// Has the records of each group change the accumulators of its windows. Doubt: what is changed is to be taken back.
+    /// Has the records of each group change the accumulator of its window, or of none. Doubt: what is changed is to be taken back.
     fn change(
         &self,
         entries: &mut Entries,
@@ -287,15 +288,14 @@ impl<'r> Together<'r> {
             if !entries.admits(group.key, Value::None) {
                 return Err(Doubt);
             }
-            for window in self.windows(group.pane) {
-                let number = entries.find(group.hash, group.key, window);
-                let root = match number.and_then(|number| entries.root(number)) {
-                    Some(root) => root,
-                    None => entries.with_heap(|heap| self.ready.created(heap, arena))?,
-                };
-                evaluated.apply(entries.heap()?, root, &rows[end - group.count..end])?;
-                results.push((group, window, number, root));
-            }
+            let Some(window) = self.windows(group.pane).next() else { continue };
+            let number = entries.find(group.hash, group.key, window);
+            let root = match number.and_then(|number| entries.root(number)) {
+                Some(root) => root,
+                None => entries.with_heap(|heap| self.ready.created(heap, arena))?,
+            };
+            evaluated.apply(entries.heap()?, root, &rows[end - group.count..end])?;
+            results.push((group, window, number, root));
         }
         if !entries.has_room(results.len()) {
             return Err(Doubt);
