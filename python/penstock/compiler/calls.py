@@ -60,6 +60,9 @@ class Calls(Dates):
         matched = self.pattern_call(node)
         if matched is not None:
             return matched
+        processed = self.process_call(node, use)
+        if processed is not None:
+            return processed
         dated = self.date_call(node)
         if dated is not None:
             return dated
@@ -295,6 +298,7 @@ class Calls(Dates):
             raise RefusedError(f"this call of {value.__name__}() cannot be translated", node)
         if len(node.args) < 2 or (value is filter and len(node.args) != 2):
             raise RefusedError(f"this call of {value.__name__}() cannot be translated", node)
+        self.check_lazy(node.args[:1])
         items = self.expressions(node.args[1:], Use.ITERATE)
         numbers = [self.scope.fresh() for _ in items]
         variables = [["local", number] for number in numbers]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
-from penstock.compiler.patterns import Patterns
+from penstock.compiler.process import ProcessCalls
 from penstock.compiler.program import Json, RefusedError, constant
 from penstock.compiler.signatures import Signature, Use, signature
 from penstock.runtime.constants import NotPlainError, offset_of
@@ -45,7 +45,7 @@ _OF_PROCESS = "depends on the time zone of the process: give it timezone.utc"
 GIVES = "gives a date or time, which columns do not have: isoformat() or timestamp() makes a text or a number of it"
 
 
-class Dates(Patterns):
+class Dates(ProcessCalls):
     """The translator of dates and times."""
 
     @abstractmethod

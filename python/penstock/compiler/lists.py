@@ -3,7 +3,7 @@
 Programs have no objects that are shared, so only a variable's own list or dict can be changed: one that the function
 has made, or the accumulator that an aggregate function gets and returns; and it must not be seen by two names while it
 can change. Lists and sets *in* an accumulator are the exception: native code keeps these as objects, and where it does
-not the record is in doubt. In a ``flat_map`` that only returns a list, it is not built at all: what is appended is emitted.
+not the record is in doubt. In a ``flat_map`` that only returns a list, it is not built at all: its items are emitted.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Lists:
         names = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)} & self.growing
         for node in ast.walk(loop) if names else ():
             change = _change(node)
-            grown = change[0] if change is not None else None
+            grown = change[0] if change is not None else sorted_into(node)
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 grown = node.target.id
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
@@ -100,6 +100,9 @@ def lists_of(tree: Tree, parameters: set[str], *, emits: bool, accumulators: Seq
     for node in nodes:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
             names.add(node.value.id)
+        name = sorted_into(node.value) if isinstance(node, ast.Expr) else None
+        if name is not None:
+            names.add(name)
     parts = _parts(nodes, accumulators)
     growing = frozenset(names - (parameters - set(accumulators)) - (parts - set(accumulators)))
     values: dict[str, list[ast.expr | None]] = {name: [None] for name in parameters}
@@ -144,6 +147,14 @@ def _is_part(node: ast.expr, parts: frozenset[str]) -> bool:
     while isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
         node = node.value
     return isinstance(node, ast.Name) and node.id in parts
+
+
+def sorted_into(node: ast.AST) -> str | None:
+    """The list of a call of ``insort``, by its name alone."""
+    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Name):
+        return None
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return node.args[0].id if called.startswith("insort") else None
 
 
 def _change(node: ast.AST) -> tuple[str, str, ast.expr] | None:

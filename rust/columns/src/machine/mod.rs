@@ -4,6 +4,7 @@
 //! Nothing here runs out of stack (a program's depth is checked when it is read), out of memory ([`MOST_BYTES`]) or out of time
 //! ([`MOST_STEPS`]): the answer is [`Doubt`] before.
 
+mod context;
 mod expressions;
 mod fields;
 mod keys;
@@ -19,6 +20,8 @@ use crate::heap::Heap;
 use crate::program::{Expr, Function, Program, Statement, Target};
 use crate::python;
 use crate::value::{Doubt, Value};
+
+pub use self::context::Context;
 
 /// Rounds of loops and calls of functions for one record.
 pub const MOST_STEPS: u32 = 1_000_000;
@@ -62,23 +65,37 @@ impl Program {
         arena: &'a Bump,
         steps: &mut u32,
     ) -> Result<Value<'a>, Doubt> {
-        self.call_with(constants, inputs, arena, steps, Objects::None)
+        self.call_in(None, constants, inputs, arena, steps)
+    }
+
+    /// The same in a context, which has the state and the timers of a key.
+    #[inline]
+    pub fn call_in<'a, 'i>(
+        &'a self,
+        context: Option<&'i mut (dyn Context<'a> + 'i)>,
+        constants: &'a [Value<'a>],
+        inputs: &'i mut [Input<'a>],
+        arena: &'a Bump,
+        steps: &'i mut u32,
+    ) -> Result<Value<'a>, Doubt> {
+        self.call_with((context, Objects::None), constants, inputs, arena, steps)
     }
 
     /// The same where [`Value::Object`] is something.
-    pub(crate) fn call_with<'a>(
+    #[inline]
+    pub(crate) fn call_with<'a, 'i>(
         &'a self,
+        (context, objects): (Option<&'i mut (dyn Context<'a> + 'i)>, Objects<'_>),
         constants: &'a [Value<'a>],
-        inputs: &mut [Input<'a>],
+        inputs: &'i mut [Input<'a>],
         arena: &'a Bump,
-        steps: &mut u32,
-        objects: Objects<'_>,
+        steps: &'i mut u32,
     ) -> Result<Value<'a>, Doubt> {
         let function = &self.functions[0];
         if inputs.len() != function.parameters {
             return Err(Doubt);
         }
-        let mut machine = Machine { functions: &self.functions, constants, inputs, arena, steps, objects };
+        let mut machine = Machine { functions: &self.functions, constants, inputs, context, arena, steps, objects };
         let locals = if function.assigned.is_empty() && function.locals == function.parameters { 0 } else { function.locals };
         let mut frame = Frame::new(locals, arena);
         for &local in &function.assigned {
@@ -119,7 +136,8 @@ impl<'a> Evaluation<'a> {
     ) -> Result<Value<'a>, Doubt> {
         self.frame.locals.iter_mut().zip(locals).for_each(|(place, local)| *place = local);
         let (functions, steps) = (&*self.program.functions, &mut MOST_STEPS.clone());
-        let mut machine = Machine { functions, constants: self.constants, inputs, arena: self.arena, steps, objects: Objects::None };
+        let (objects, arena) = (Objects::None, self.arena);
+        let mut machine = Machine { functions, constants: self.constants, inputs, context: None, arena, steps, objects };
         machine.eval(&mut self.frame, expr)
     }
 }
@@ -151,6 +169,7 @@ struct Machine<'a, 'i, 'h> {
     functions: &'a [Function],
     constants: &'a [Value<'a>],
     inputs: &'i mut [Input<'a>],
+    context: Option<&'i mut (dyn Context<'a> + 'i)>,
     arena: &'a Bump,
     steps: &'i mut u32,
     objects: Objects<'h>,
@@ -214,10 +233,11 @@ impl<'a> Machine<'a, '_, '_> {
                 Statement::For(target, iterable, body) => self.loop_over(frame, target, iterable, body)?,
                 Statement::While(condition, body) => self.loop_while(frame, condition, body)?,
                 Statement::Put(local, index, value) => self.put(frame, *local, index, value).map(|()| Flow::Next)?,
-                Statement::Change(change, object, values) => self.change(frame, *change, object, values).map(|()| Flow::Next)?,
+                Statement::InPlace(change, object, values) => self.change_object(frame, *change, object, values).map(|()| Flow::Next)?,
                 Statement::Break => Flow::Break,
                 Statement::Continue => Flow::Continue,
                 Statement::Return(expr) => Flow::Return(self.eval(frame, expr)?),
+                Statement::Change(change, value) => self.change(frame, *change, value).map(|()| Flow::Next)?,
                 Statement::Doubt => return Err(Doubt),
             };
             if !matches!(flow, Flow::Next) {

@@ -5,7 +5,7 @@ use std::cell::RefMut;
 
 use super::{Frame, Machine, Objects, truth};
 use crate::heap::Heap;
-use crate::program::{Change, Expr, Known};
+use crate::program::{Expr, InPlace, Known};
 use crate::python::Function as Operation;
 use crate::value::{Doubt, Value};
 
@@ -65,18 +65,24 @@ impl<'a, 'h> Machine<'a, '_, 'h> {
     }
 
     /// Changes a list or set in place.
-    pub(super) fn change(&mut self, frame: &mut Frame<'a>, change: Change, object: &'a Expr, values: &'a [Expr]) -> Result<(), Doubt> {
+    pub(super) fn change_object(
+        &mut self,
+        frame: &mut Frame<'a>,
+        change: InPlace,
+        object: &'a Expr,
+        values: &'a [Expr],
+    ) -> Result<(), Doubt> {
         let Value::Object(number) = self.eval(frame, object)? else { return Err(Doubt) };
         match (change, values) {
-            (Change::Append, [value]) => {
+            (InPlace::Append, [value]) => {
                 let value = self.eval(frame, value)?;
                 self.heap()?.append(number, value)
             }
-            (Change::Add, [value]) => {
+            (InPlace::Add, [value]) => {
                 let value = self.eval(frame, value)?;
                 self.heap()?.add(number, value)
             }
-            (Change::Put, [index, value]) => {
+            (InPlace::Put, [index, value]) => {
                 let (value, index) = (self.eval(frame, value)?, self.eval(frame, index)?);
                 self.heap()?.put(number, index, value)
             }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::depth::{self, DEEPEST, Nesting};
 use super::expressions::is_iterator;
-use super::{Change, Constant, Expr, Function, Program, Statement, Target};
+use super::{Change, Constant, Expr, Function, InPlace, Program, Statement, Target};
 
 /// A text that is no program, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,16 +65,20 @@ impl Program {
         if functions.is_empty() || functions.len() > MOST {
             return Err(malformed(format!("there are {} functions", functions.len())));
         }
+        let states = if json["states"].is_null() { 0 } else { number(&json["states"])? };
+        if states > MOST {
+            return Err(malformed(format!("there are {states} states")));
+        }
         let signatures: Vec<Signature> = functions.iter().map(signature).collect::<Result<_, _>>()?;
         let mut constants = Vec::new();
         let (mut all, mut nestings) = (Vec::new(), Vec::new());
         for (at, function) in functions.iter().enumerate() {
-            let (function, nesting) = read(function, at, &signatures, &mut constants)?;
+            let (function, nesting) = read(function, at, (&signatures, states), &mut constants)?;
             all.push(function);
             nestings.push(nesting);
         }
         depth::check(&nestings)?;
-        Ok(Self { functions: all.into(), constants: constants.into() })
+        Ok(Self { functions: all.into(), constants: constants.into(), states })
     }
 }
 
@@ -102,16 +106,16 @@ fn any(body: &[Json], is: &dyn Fn(&Json) -> bool) -> bool {
 }
 
 /// Reads a function; the first one once more when it is known which parameters it assigns to.
-fn read(json: &Json, at: usize, signatures: &[Signature], constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
-    let Signature { parameters, generator, iterator } = signatures[at];
+fn read(json: &Json, at: usize, known: (&[Signature], usize), constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
+    let Signature { parameters, generator, iterator } = known.0[at];
     let (before, locals, body) = (constants.len(), number(&json["locals"])?, list(&json["body"])?);
-    let mut scope = Scope::new(signatures, locals, generator, constants);
+    let mut scope = Scope::new(known, locals, generator, constants);
     let mut statements = scope.block(body)?;
     let assigned: Vec<u32> = scope.assigned.iter().copied().filter(|&local| (local as usize) < parameters).collect();
     let mut nesting = scope.nesting;
     if at == 0 {
         constants.truncate(before);
-        let mut scope = Scope::new(signatures, locals, generator, constants);
+        let mut scope = Scope::new(known, locals, generator, constants);
         scope.inputs = (0..parameters as u32).filter(|local| !assigned.contains(local)).collect();
         statements = scope.block(body)?;
         nesting = scope.nesting;
@@ -130,6 +134,7 @@ pub(super) struct Scope<'s> {
     pub depth: usize,
     /// Whether the expression that is read next may be an iterator or a view in Python.
     pub passing: bool,
+    states: usize,
     locals: usize,
     generator: bool,
     assigned: BTreeSet<u32>,
@@ -137,9 +142,9 @@ pub(super) struct Scope<'s> {
 }
 
 impl<'s> Scope<'s> {
-    fn new(signatures: &'s [Signature], locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
-        let (inputs, assigned) = (BTreeSet::new(), BTreeSet::new());
-        Self { signatures, constants, inputs, nesting: Nesting::default(), depth: 0, passing: false, locals, generator, assigned, loops: 0 }
+    fn new((signatures, states): (&'s [Signature], usize), locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
+        let (inputs, assigned, nesting) = (BTreeSet::new(), BTreeSet::new(), Nesting::default());
+        Self { signatures, constants, inputs, nesting, depth: 0, passing: false, states, locals, generator, assigned, loops: 0 }
     }
 
     /// Goes one deeper.
@@ -169,7 +174,7 @@ impl<'s> Scope<'s> {
             ("set", [target, value]) => Statement::Set(self.target(target)?, self.expr(value)?),
             ("append", [list, value]) => Statement::Append(self.changed(list)?, self.expr(value)?),
             ("put", [local, index, value]) => Statement::Put(self.changed(local)?, self.expr(index)?, self.expr(value)?),
-            ("change", [name, object, values @ ..]) => self.change(text(name)?, object, values)?,
+            ("change", [name, object, values @ ..]) => self.in_place(text(name)?, object, values)?,
             ("if", [condition, then, other]) => Statement::If(self.expr(condition)?, self.block(list(then)?)?, self.block(list(other)?)?),
             ("for", [target, iterable, body]) => Statement::For(self.target(target)?, self.iterable(iterable)?, self.repeated(body)?),
             ("while", [condition, body]) => Statement::While(self.expr(condition)?, self.repeated(body)?),
@@ -179,18 +184,25 @@ impl<'s> Scope<'s> {
             ("return", [value]) => Statement::Return(self.iterable(value)?),
             ("yield", [value]) if self.generator => Statement::Yield(self.expr(value)?),
             ("doubt", []) => Statement::Doubt,
+            ("update", [state, value]) => Statement::Change(Change::Update(self.state(state)?), self.expr(value)?),
+            ("add", [state, value]) => Statement::Change(Change::Add(self.state(state)?), self.expr(value)?),
+            ("extend", [state, items]) => Statement::Change(Change::Extend(self.state(state)?), self.iterable(items)?),
+            ("replace", [state, items]) => Statement::Change(Change::Replace(self.state(state)?), self.iterable(items)?),
+            ("clear", [state]) => Statement::Change(Change::Clear(self.state(state)?), Expr::None),
+            ("register", [time]) => Statement::Change(Change::Register, self.expr(time)?),
+            ("delete", [time]) => Statement::Change(Change::Delete, self.expr(time)?),
             (name, _) => return Err(malformed(format!("{name:?} is no statement with {} parts here", rest.len()))),
         })
     }
 
-    fn change(&mut self, name: &str, object: &Json, values: &[Json]) -> Result<Statement, Malformed> {
+    fn in_place(&mut self, name: &str, object: &Json, values: &[Json]) -> Result<Statement, Malformed> {
         let change = match (name, values.len()) {
-            ("append", 1) => Change::Append,
-            ("add", 1) => Change::Add,
-            ("put", 2) => Change::Put,
+            ("append", 1) => InPlace::Append,
+            ("add", 1) => InPlace::Add,
+            ("put", 2) => InPlace::Put,
             (name, count) => return Err(malformed(format!("{name:?} with {count} values changes nothing"))),
         };
-        Ok(Statement::Change(change, self.expr(object)?, values.iter().map(|value| self.expr(value)).collect::<Result<_, _>>()?))
+        Ok(Statement::InPlace(change, self.expr(object)?, values.iter().map(|value| self.expr(value)).collect::<Result<_, _>>()?))
     }
 
     pub(super) fn target(&mut self, json: &Json) -> Result<Target, Malformed> {
@@ -205,6 +217,12 @@ impl<'s> Scope<'s> {
         let local = self.local(json)?;
         self.assigned.insert(local);
         Ok(local)
+    }
+
+    /// The number of a state.
+    pub(super) fn state(&self, json: &Json) -> Result<u32, Malformed> {
+        let state = number(json)?;
+        if state < self.states { Ok(state as u32) } else { Err(malformed(format!("there is no state {state}"))) }
     }
 
     pub(super) fn local(&self, json: &Json) -> Result<u32, Malformed> {

@@ -151,7 +151,7 @@ impl<'p> Ready<'p> {
         let steps = &mut MOST_STEPS.clone();
         let current = current.map_or_else(|| self.created(heap, arena), Ok)?;
         let inputs = &mut [record, Input::Value(Value::Object(current))];
-        match all.add.call_with(self.add, inputs, arena, steps, Objects::Of(heap, false))? {
+        match all.add.call_with((None, Objects::Of(heap, false)), self.add, inputs, arena, steps)? {
             Value::Object(number) if number == current => Ok(number),
             Value::Object(_) => Err(Doubt),
             value => heap.borrow_mut().adopt(value),
@@ -164,7 +164,7 @@ impl<'p> Ready<'p> {
         'p: 'a,
     {
         let Contents::Aggregate(all) = self.contents else { return Err(Doubt) };
-        let value = all.create.call_with(self.create, &mut [], arena, &mut MOST_STEPS.clone(), Objects::Of(heap, true))?;
+        let value = all.create.call_with((None, Objects::Of(heap, true)), self.create, &mut [], arena, &mut MOST_STEPS.clone())?;
         heap.borrow_mut().adopt(value)
     }
 
@@ -180,7 +180,7 @@ impl<'p> Ready<'p> {
     {
         let Contents::Aggregate(all) = self.contents else { return Err(Doubt) };
         let inputs = &mut [Input::Value(Value::Object(accumulator))];
-        let result = all.result.call_with(self.result, inputs, arena, &mut MOST_STEPS.clone(), Objects::Of(heap, false));
+        let result = all.result.call_with((None, Objects::Of(heap, false)), self.result, inputs, arena, &mut MOST_STEPS.clone());
         let mut heap = heap.borrow_mut();
         let result = match result? {
             Value::Object(number) => heap.copy(number, arena),

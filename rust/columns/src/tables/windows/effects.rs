@@ -7,7 +7,7 @@ mod parts;
 
 use self::parts::Parts;
 use super::contents::Contents;
-use crate::program::{Binary, Change, Comparison, Expr, Program, Statement, Target};
+use crate::program::{Binary, Comparison, Expr, InPlace, Program, Statement, Target};
 
 pub use self::apply::Evaluated;
 
@@ -99,9 +99,9 @@ impl Reader {
             Statement::Set(target, expr) if !within => self.set(target, expr, ops),
             Statement::Append(local, value) => self.push(&Expr::Local(*local), Kind::Append(self.parts.record(value)?), ops),
             Statement::Put(local, index, value) => self.put(&Expr::Local(*local), index, value, ops),
-            Statement::Change(Change::Append, list, values) => self.push(list, Kind::Append(self.parts.record(values.first()?)?), ops),
-            Statement::Change(Change::Add, set, values) => self.push(set, Kind::Add(self.parts.record(values.first()?)?), ops),
-            Statement::Change(Change::Put, list, values) => match &values[..] {
+            Statement::InPlace(InPlace::Append, list, values) => self.push(list, Kind::Append(self.parts.record(values.first()?)?), ops),
+            Statement::InPlace(InPlace::Add, set, values) => self.push(set, Kind::Add(self.parts.record(values.first()?)?), ops),
+            Statement::InPlace(InPlace::Put, list, values) => match &values[..] {
                 [index, value] => self.put(list, index, value, ops),
                 _ => None,
             },
@@ -175,7 +175,7 @@ impl Reader {
         let (Expr::Compare(comparison, _, operands), []) = (condition, other) else { return None };
         let (list, index, value) = match then {
             [Statement::Put(local, index, value)] => (&Expr::Local(*local), index, value),
-            [Statement::Change(Change::Put, list, values)] => (list, values.first()?, values.get(1)?),
+            [Statement::InPlace(InPlace::Put, list, values)] => (list, values.first()?, values.get(1)?),
             _ => return None,
         };
         let (comparison, new, old) = match &**operands {
