@@ -159,7 +159,9 @@ fn add_int(order: &mut Vec<i64>, known: &mut HashTable<i64>, number: i64, hasher
     }
     let again = |&other: &i64| hash_of(hasher, other);
     if known.is_empty() {
-        order.iter().for_each(|&other| drop(known.insert_unique(hash_of(hasher, other), other, again)));
+        for &other in &*order {
+            known.insert_unique(hash_of(hasher, other), other, again);
+        }
     }
     let Entry::Vacant(place) = known.entry(hash_of(hasher, number), |&other| other == number, again) else { return false };
     place.insert(number);
