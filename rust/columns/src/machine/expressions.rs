@@ -58,8 +58,7 @@ impl<'a> Machine<'a, '_, '_> {
             Expr::And(operands) => self.until(frame, operands, false),
             Expr::Or(operands) => self.until(frame, operands, true),
             Expr::Not(operand) => Ok(Value::Bool(!self.holds(frame, operand)?)),
-            Expr::List(items) if items.is_empty() => Ok(Value::List(&self.arena.alloc_slice_fill_copy(1, Value::None)[..0])), // at a place of its own
-            Expr::List(items) => Ok(Value::List(self.all(frame, items)?)),
+            Expr::List(items) => self.list(frame, items),
             Expr::NewSet => self.heap()?.new_set().map(Value::Object),
             Expr::Dict(entries) => self.dict(frame, entries),
             Expr::Row(shape, fields) => Ok(Value::Row(shape, self.all(frame, fields)?)),
@@ -76,18 +75,29 @@ impl<'a> Machine<'a, '_, '_> {
             Expr::Lookup(lookup, key, default) => self.lookup(frame, lookup, key, default.as_deref()),
             Expr::Format(operand, spec, conversion) => self.format(frame, operand, spec, *conversion),
             Expr::Concat(parts) => self.concat(frame, parts),
-            Expr::Each(element, clauses) => {
-                let mut items = Items::new_in(self.arena);
-                self.each(frame, element, clauses, &mut items)?;
-                self.alone(&items)?;
-                Ok(Value::List(items.into_bump_slice()))
-            }
+            Expr::Each(element, clauses) => self.comprehension(frame, element, clauses),
             Expr::Call(function, arguments) => self.call(frame, *function, arguments),
             Expr::Sorted(keyed, reverse) => self.sorted(frame, keyed, reverse),
             Expr::Insorted(keyed, item, behind) => self.insorted(frame, keyed, item, *behind),
             Expr::Extreme(wanted, keyed, default) => self.extreme(frame, *wanted, keyed, default.as_deref()),
             _ => Err(Doubt),
         }
+    }
+
+    fn comprehension(&mut self, frame: &mut Frame<'a>, element: &'a Expr, clauses: &'a [Clause]) -> Evaluated<'a> {
+        let mut items = Items::new_in(self.arena);
+        self.each(frame, element, clauses, &mut items)?;
+        self.alone(&items)?;
+        Ok(Value::List(items.into_bump_slice()))
+    }
+
+    /// A list; each one is at a place of its own.
+    #[inline(never)]
+    fn list(&mut self, frame: &mut Frame<'a>, items: &'a [Expr]) -> Evaluated<'a> {
+        if items.is_empty() {
+            return Ok(Value::List(&self.arena.alloc_slice_fill_copy(1, Value::None)[..0]));
+        }
+        self.all(frame, items).map(Value::List)
     }
 
     #[inline(never)]

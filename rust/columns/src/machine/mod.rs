@@ -216,10 +216,7 @@ impl<'a> Machine<'a, '_, '_> {
                     self.assign(frame, target, value)?;
                     continue;
                 }
-                Statement::Append(local, expr) => {
-                    self.append(frame, *local, expr)?;
-                    continue;
-                }
+                Statement::Append(local, expr) => self.append(frame, *local, expr).map(|()| Flow::Next)?,
                 Statement::Yield(expr) => {
                     let value = self.eval(frame, expr)?;
                     self.alone(&[value])?;

@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
 use super::patterns::{call_of, pattern_of};
-use super::{Around, Binary, Clause, Comparison, Constant, Expr, Keyed, Known, Lookup, Set};
+use super::words::{around_of, at_once, comparison, conversion_of, known, operator, sought};
+use super::{Binary, Clause, Constant, Expr, Keyed, Known, Lookup, Set};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
 
@@ -63,6 +64,12 @@ impl Scope<'_> {
             ("each", [element, clauses]) => self.each(element, list(clauses)?)?,
             ("call", [function, arguments @ ..]) => self.call(function, arguments, false)?,
             ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, Known::Other, self.all(rest)?),
+            _ => return self.other(name, rest),
+        }))
+    }
+
+    fn other(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
+        Ok(Some(match (name, rest) {
             ("isinstance", [value, classes]) => self.is_instance(value, classes)?,
             ("sorted", [items, target, key, reverse]) => {
                 let keyed = self.keyed(items, target, key)?;
@@ -351,62 +358,4 @@ impl Scope<'_> {
 pub(super) fn is_iterator(json: &Json) -> bool {
     let name = json[1].as_str().unwrap_or_default();
     matches!(json[0].as_str(), Some("builtin" | "method")) && python::is_passing(name)
-}
-
-fn known(name: &str) -> Known {
-    match name {
-        "int" => Known::Int,
-        "len" => Known::Len,
-        "split" => Known::Split,
-        "list" | "tuple" | "sorted" | "any" | "all" | "str" | "repr" | "bool" | "reversed" | "enumerate" | "zip" | "join" => Known::Copy,
-        _ => Known::Other,
-    }
-}
-
-fn operator(name: &str) -> Result<Operation, Malformed> {
-    python::operator(name).ok_or_else(|| malformed(format!("{name:?} is no operator")))
-}
-
-fn comparison(name: &str) -> Result<Operation, Malformed> {
-    match name {
-        "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "not_in" | "in_set" | "not_in_set" | "is" | "is_not" => operator(name),
-        _ => Err(malformed(format!("{name:?} is no comparison"))),
-    }
-}
-
-fn sought(name: &str) -> Known {
-    match name {
-        "in" => Known::In(false),
-        "not_in" => Known::In(true),
-        _ => Known::Other,
-    }
-}
-
-fn at_once(name: &str) -> Option<Comparison> {
-    Some(match name {
-        "eq" => Comparison::Eq,
-        "ne" => Comparison::Ne,
-        "lt" => Comparison::Lt,
-        "le" => Comparison::Le,
-        "gt" => Comparison::Gt,
-        "ge" => Comparison::Ge,
-        _ => return None,
-    })
-}
-
-fn conversion_of(text: &str) -> Result<Option<char>, Malformed> {
-    match text {
-        "" => Ok(None),
-        "r" | "s" | "a" => Ok(text.chars().next()),
-        _ => Err(malformed(format!("{text:?} is no conversion"))),
-    }
-}
-
-fn around_of(name: &str) -> Result<Around, Malformed> {
-    match name {
-        "key" => Ok(Around::Key),
-        "time" => Ok(Around::Time),
-        "watermark" => Ok(Around::Watermark),
-        other => Err(malformed(format!("{other:?} is not known of a context"))),
-    }
 }

@@ -16,6 +16,7 @@ mod guard;
 mod lookups;
 mod parse;
 mod patterns;
+mod words;
 
 use std::cmp::Ordering;
 use std::sync::Arc;

@@ -22,7 +22,7 @@ pub fn text(bump: &Bump, moment: Moment) -> Result<&str, Doubt> {
 }
 
 /// `format(moment, spec)`, where the spec is not empty.
-pub fn formatted(bump: &Bump, moment: Moment, spec: &str) -> Result<&str, Doubt> {
+pub fn formatted<'a>(bump: &'a Bump, moment: Moment, spec: &str) -> Result<&'a str, Doubt> {
     strftime(bump, moment, spec)
 }
 
@@ -120,7 +120,7 @@ fn span_text(bump: &Bump, span: i64) -> Result<&str, Doubt> {
 }
 
 /// `moment.strftime(form)`, of what no locale and no C library writes in its own way.
-pub fn strftime(bump: &Bump, moment: Moment, form: &str) -> Result<&str, Doubt> {
+pub fn strftime<'a>(bump: &'a Bump, moment: Moment, form: &str) -> Result<&'a str, Doubt> {
     let (local, offset) = match moment {
         Moment::At(local, offset) => (local, offset),
         Moment::Day(day) => (day * DAY, None),

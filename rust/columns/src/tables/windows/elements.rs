@@ -3,6 +3,7 @@
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
+use super::entries::{Entries, FULL};
 use crate::tables::cells::Cells;
 use crate::value::Value;
 
@@ -93,6 +94,31 @@ impl Elements {
         }
         items.extend(more);
         Value::List(items.into_bump_slice())
+    }
+}
+
+impl Entries {
+    /// Takes the first records out of a window, and puts another one in the place of the first that is left.
+    pub fn drop_first(&mut self, number: usize, count: usize, first: Option<Value<'_>>) {
+        if let Some(elements) = &mut self.elements {
+            elements.drop_first(number, count, first);
+        }
+    }
+
+    /// Puts the records of a window behind those of another one.
+    pub fn pass_on(&mut self, from: usize, to: usize) {
+        if self.flags[from] & FULL != 0 {
+            if let Some(elements) = &mut self.elements {
+                elements.pass_on(from, to);
+            }
+            self.empty(from);
+            self.fill(to);
+        }
+    }
+
+    /// The records of some windows, and one more.
+    pub fn list<'a>(&'a self, windows: impl Iterator<Item = usize>, more: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        self.elements.as_ref().map_or(Value::None, |elements| elements.list(windows, Some(more), arena))
     }
 }
 

@@ -1,7 +1,5 @@
 //! The windows of all keys, what is in them, and their timers; and what of it the state in Python does not know yet.
 
-use std::cell::RefCell;
-
 use bumpalo::Bump;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -9,8 +7,8 @@ use hashbrown::HashTable;
 use super::elements::Elements;
 use super::folds::Folds;
 use super::moves::id;
+use super::roots::Roots;
 use crate::column::Column;
-use crate::heap::Heap;
 use crate::tables::cells::Cells;
 use crate::tables::table::{hash_of, hasher};
 use crate::tables::timers::Timers;
@@ -53,13 +51,6 @@ impl Window {
     pub fn at(time: i64) -> Self {
         Self { start: time, end: time.wrapping_add(1) }
     }
-}
-
-/// Accumulators that are changed in place, by the numbers of their windows.
-#[derive(Debug, Default)]
-pub(super) struct Roots {
-    pub(super) heap: Heap,
-    numbers: Vec<u32>,
 }
 
 /// Windows of keys by number, in a slab; numbers come back when nobody asks for them any more. O(1) per look-up.
@@ -116,55 +107,6 @@ impl Entries {
             gone: Vec::new(),
             moves: Vec::new(),
             outgrown: false,
-        }
-    }
-
-    /// Where accumulators are changed in place.
-    pub fn with_objects(self) -> Self {
-        Self { objects: Some(Roots::default()), ..self }
-    }
-
-    /// The accumulator of a window, if it is one that is changed in place.
-    #[inline]
-    pub fn root(&self, number: usize) -> Option<u32> {
-        let roots = self.objects.as_ref()?;
-        self.is_full(number).then(|| roots.numbers[number])
-    }
-
-    /// Lets something work with all accumulators that are changed in place.
-    #[inline]
-    pub fn with_heap<T>(&mut self, work: impl for<'h> FnOnce(&'h RefCell<&'h mut Heap>) -> Result<T, Doubt>) -> Result<T, Doubt> {
-        let roots = self.objects.as_mut().ok_or(Doubt)?;
-        work(&RefCell::new(&mut roots.heap))
-    }
-
-    /// All accumulators that are changed in place.
-    pub fn heap(&mut self) -> Result<&mut Heap, Doubt> {
-        self.objects.as_mut().map(|roots| &mut roots.heap).ok_or(Doubt)
-    }
-
-    /// Gives a window an accumulator that is changed in place; the one before is forgotten if it is another one.
-    pub fn set_root(&mut self, number: usize, root: u32) {
-        let old = self.root(number);
-        if let Some(roots) = &mut self.objects {
-            if let Some(old) = old.filter(|&old| old != root) {
-                roots.heap.drop(old);
-            }
-            if roots.numbers.len() <= number {
-                roots.numbers.resize(number + 1, 0);
-            }
-            roots.numbers[number] = root;
-        }
-        self.fill(number);
-    }
-
-    /// What accumulators have become counts, or is taken back.
-    #[inline]
-    pub fn settle(&mut self, counts: bool) {
-        match &mut self.objects {
-            Some(roots) if counts => roots.heap.commit(),
-            Some(roots) => roots.heap.rollback(),
-            None => {}
         }
     }
 
@@ -332,7 +274,7 @@ impl Entries {
         self.fill(number);
     }
 
-    fn fill(&mut self, number: usize) {
+    pub(super) fn fill(&mut self, number: usize) {
         if self.flags[number] & FULL == 0 {
             self.flags[number] |= FULL;
             self.full += 1;
@@ -351,29 +293,6 @@ impl Entries {
             elements.add(number, record);
         }
         self.fill(number);
-    }
-
-    /// Takes the first records out of a window, and puts another one in the place of the first that is left.
-    pub fn drop_first(&mut self, number: usize, count: usize, first: Option<Value<'_>>) {
-        if let Some(elements) = &mut self.elements {
-            elements.drop_first(number, count, first);
-        }
-    }
-
-    /// Puts the records of a window behind those of another one.
-    pub fn pass_on(&mut self, from: usize, to: usize) {
-        if self.flags[from] & FULL != 0 {
-            if let Some(elements) = &mut self.elements {
-                elements.pass_on(from, to);
-            }
-            self.empty(from);
-            self.fill(to);
-        }
-    }
-
-    /// The records of some windows, and one more.
-    pub fn list<'a>(&'a self, windows: impl Iterator<Item = usize>, more: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        self.elements.as_ref().map_or(Value::None, |elements| elements.list(windows, Some(more), arena))
     }
 
     /// Replaces a field of what is in a window.
@@ -437,10 +356,7 @@ impl Entries {
     /// Forgets what is in a window.
     pub fn empty(&mut self, number: usize) {
         if self.flags[number] & FULL != 0 {
-            let root = self.root(number);
-            if let (Some(roots), Some(root)) = (&mut self.objects, root) {
-                roots.heap.drop(root);
-            }
+            self.drop_root(number);
             self.flags[number] &= !FULL;
             self.full -= 1;
             if let Some(elements) = &mut self.elements {

@@ -11,6 +11,7 @@
 //! moves      what timers do
 //! elements   their records, where all are kept
 //! out        what has fired
+//! roots      accumulators of a heap
 //! run        records on their way into windows
 //! together   the same for many at a time
 //! straight   the same where each changes a number
@@ -27,6 +28,7 @@ mod folds;
 mod moves;
 pub(in crate::tables) mod news;
 mod out;
+mod roots;
 mod run;
 mod straight;
 mod together;

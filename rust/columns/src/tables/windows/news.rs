@@ -98,9 +98,7 @@ impl Entries {
             let (flags, window, kept) = (self.flags[number], self.windows[number], self.kept(number));
             let key = self.key(number, &arena);
             let [start, end, kept_start, kept_end] = [window.start, window.end, kept.start, kept.end].map(Value::Int);
-            if let (Some(roots), Some(root)) = (&self.objects, self.root(number)) {
-                contents.push(roots.heap.tree(root));
-            }
+            contents.extend(self.tree(number));
             match self.value(number, &arena) {
                 Some(Value::Object(_)) => values.push(&[key, kept_start, kept_end, Value::None])?,
                 Some(value) => values.push(&[key, kept_start, kept_end, value])?,

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use super::Spec;
 use super::assigner::Assigner;
 use super::contents::Ready;
-use super::effects::{Effects, Evaluated};
+use super::effects::Effects;
 use super::entries::{Entries, Window};
 use super::folds::{FAR, Folds, Numbers, is_near};
 use super::straight::{Field, Straight};
@@ -37,12 +37,12 @@ type Guard<'r> = (&'r Program, &'r [Value<'r>], usize);
 type Known<'r> = (Option<&'r Folds>, Option<Straight>, Option<&'r Effects>, Option<Guard<'r>>);
 
 /// Records of one key in one pane, which all belong to the same windows.
-struct Group<'a> {
-    hash: u64,
-    key: Value<'a>,
-    pane: Pane,
+pub(super) struct Group<'a> {
+    pub(super) hash: u64,
+    pub(super) key: Value<'a>,
+    pub(super) pane: Pane,
     /// How many.
-    count: usize,
+    pub(super) count: usize,
 }
 
 /// The start of the last of some windows, and how many there are.
@@ -55,7 +55,7 @@ pub(super) struct Pane {
 /// What takes records together.
 pub(super) struct Together<'r> {
     pub(super) spec: &'r Spec,
-    ready: &'r Ready<'r>,
+    pub(super) ready: &'r Ready<'r>,
     pub(super) of_key: &'r [Value<'r>],
     folds: Option<(&'r Folds, Vec<Numbers<'r>>)>,
     straight: Option<(Straight, Field<'r>)>,
@@ -132,9 +132,7 @@ impl<'r> Together<'r> {
             (Some((folds, numbers)), _) => self.add_up(entries, (folds, numbers), &groups, &of_rows, start),
             (None, Some(effects)) => {
                 let evaluated = effects.evaluate(self.ready.of_add(), self.batch, start, count, arena)?;
-                let changed = self.change(entries, &evaluated, &groups, &of_rows, arena);
-                entries.settle(changed.is_ok());
-                changed
+                self.change(entries, &evaluated, &groups, &of_rows, arena)
             }
             (None, None) => self.add(entries, &groups, &of_rows, start, arena),
         }
@@ -272,46 +270,10 @@ impl<'r> Together<'r> {
         }
         Ok(())
     }
-
-    /// Has the records of each group change the accumulator of its window, or of none. Doubt: what is changed is to be taken back.
-    fn change(
-        &self,
-        entries: &mut Entries,
-        evaluated: &Evaluated<'_>,
-        groups: &[Group<'_>],
-        of_rows: &[u32],
-        arena: &Bump,
-    ) -> Result<(), Doubt> {
-        let (rows, ends) = by_group(groups, of_rows, 0, arena)?;
-        let mut results = Vec::with_capacity(groups.len());
-        for (group, &end) in groups.iter().zip(&ends) {
-            if !entries.admits(group.key, Value::None) {
-                return Err(Doubt);
-            }
-            let Some(window) = self.windows(group.pane).next() else { continue };
-            let number = entries.find(group.hash, group.key, window);
-            let root = match number.and_then(|number| entries.root(number)) {
-                Some(root) => root,
-                None => entries.with_heap(|heap| self.ready.created(heap, arena))?,
-            };
-            evaluated.apply(entries.heap()?, root, &rows[end - group.count..end])?;
-            results.push((group, window, number, root));
-        }
-        if !entries.has_room(results.len()) {
-            return Err(Doubt);
-        }
-        for (group, window, number, root) in results {
-            let number = number.unwrap_or_else(|| entries.create(group.hash, group.key, window, window));
-            entries.set_root(number, root);
-            entries.register_end(number);
-            entries.register_cleanup(number);
-        }
-        Ok(())
-    }
 }
 
 /// Records by group, counted from one on; and where each group ends.
-fn by_group<'a>(groups: &[Group<'_>], of_rows: &[u32], start: usize, arena: &'a Bump) -> Result<(&'a [u32], Vec<usize>), Doubt> {
+pub(super) fn by_group<'a>(groups: &[Group<'_>], of_rows: &[u32], start: usize, arena: &'a Bump) -> Result<(&'a [u32], Vec<usize>), Doubt> {
     let mut ends: Vec<usize> = groups.iter().scan(0, |end, group| Some(std::mem::replace(end, *end + group.count))).collect();
     let rows = arena.alloc_slice_fill_copy(of_rows.len(), 0);
     for (row, &group) in of_rows.iter().enumerate() {

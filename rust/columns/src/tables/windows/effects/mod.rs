@@ -3,6 +3,7 @@
 //! many of them at a time; then each record changes its accumulator, in order.
 
 mod apply;
+mod change;
 mod parts;
 
 use self::parts::Parts;

@@ -3,15 +3,18 @@
 //!
 //! What a call changes can be taken back ([`Heap::rollback`]), as the call may end in doubt.
 
+mod items;
+mod trees;
+
 use bumpalo::Bump;
-use compact_str::CompactString;
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-use std::hash::{BuildHasher, Hash, Hasher};
+
+use self::items::{Elements, Item, add_int, element, item, place, value};
 
 use crate::program::Comparison;
 use crate::value::{Doubt, Value};
+
+pub use self::trees::Tree;
 
 /// Objects at the most.
 const MOST: usize = 1 << 31;
@@ -19,154 +22,12 @@ const MOST: usize = 1 << 31;
 const MOST_ITEMS: usize = 1 << 30;
 /// How deep lists and tuples may be nested.
 const DEPTH: usize = 64;
-/// Integers of a set that are looked through one by one.
-const FEW: usize = 16;
-
-/// What is in a list or a set.
-#[derive(Clone, Debug, PartialEq)]
-enum Item {
-    None,
-    Bool(bool),
-    Int(i64),
-    Float(f64),
-    Text(CompactString),
-    Bytes(Box<[u8]>),
-    Tuple(Box<[Item]>),
-    /// A list or set, by its number.
-    Object(u32),
-}
-
-/// A value with lists and sets, outside of a heap.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Tree {
-    /// `None`.
-    None,
-    /// A `bool`.
-    Bool(bool),
-    /// An `int`.
-    Int(i64),
-    /// A `float`.
-    Float(f64),
-    /// A `str`.
-    Text(CompactString),
-    /// A `bytes`.
-    Bytes(Box<[u8]>),
-    /// A `tuple`, without lists and sets.
-    Tuple(Box<[Self]>),
-    /// A `list`.
-    List(Box<[Self]>),
-    /// A `set`, in the order in which its elements were added.
-    Set(Box<[Self]>),
-}
 
 #[derive(Debug)]
 enum Object {
     Free,
     List(Vec<Item>),
     Set(Elements),
-}
-
-/// The elements of a set in the order in which they were added.
-#[derive(Debug)]
-enum Elements {
-    /// All are integers, so far; the table is empty while there are few.
-    Ints {
-        order: Vec<i64>,
-        known: HashTable<i64>,
-    },
-    Mixed {
-        items: Vec<Item>,
-        index: HashTable<u32>,
-    },
-}
-
-impl Elements {
-    fn new() -> Self {
-        Self::Ints { order: Vec::new(), known: HashTable::new() }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Ints { order, .. } => order.len(),
-            Self::Mixed { items, .. } => items.len(),
-        }
-    }
-
-    fn contains(&self, element: &Item, hasher: &FixedState) -> bool {
-        match (self, element) {
-            (Self::Ints { order, .. }, Item::Int(number)) if order.len() <= FEW => order.contains(number),
-            (Self::Ints { known, .. }, Item::Int(number)) => known.find(hash_of(hasher, *number), |other| other == number).is_some(),
-            (Self::Ints { .. }, _) => false,
-            (Self::Mixed { items, index }, element) => index.find(hash(hasher, element), |&at| items[at as usize] == *element).is_some(),
-        }
-    }
-
-    /// Adds an element; whether it was not there.
-    #[inline]
-    fn add(&mut self, element: Item, hasher: &FixedState) -> bool {
-        if let (Self::Ints { order, known }, &Item::Int(number)) = (&mut *self, &element) {
-            return add_int(order, known, number, hasher);
-        }
-        if let Self::Ints { order, .. } = self {
-            let items: Vec<Item> = order.iter().map(|&number| Item::Int(number)).collect();
-            let mut index = HashTable::with_capacity(items.len());
-            for (at, item) in items.iter().enumerate() {
-                index.insert_unique(hash(hasher, item), at as u32, |&at| hash(hasher, &items[at as usize]));
-            }
-            *self = Self::Mixed { items, index };
-        }
-        let Self::Mixed { items, index } = self else { return false };
-        let place = index.entry(hash(hasher, &element), |&at| items[at as usize] == element, |&at| hash(hasher, &items[at as usize]));
-        let Entry::Vacant(place) = place else { return false };
-        place.insert(items.len() as u32);
-        items.push(element);
-        true
-    }
-
-    /// Takes the last element out.
-    fn pop(&mut self, hasher: &FixedState) {
-        match self {
-            Self::Ints { order, known } => {
-                let Some(last) = order.pop() else { return };
-                if order.len() <= FEW {
-                    known.clear();
-                    return;
-                }
-                if let Ok(entry) = known.find_entry(hash_of(hasher, last), |&other| other == last) {
-                    entry.remove();
-                }
-            }
-            Self::Mixed { items, index } => {
-                let Some(last) = items.pop() else { return };
-                let count = items.len();
-                if let Ok(entry) = index.find_entry(hash(hasher, &last), |&at| at as usize == count) {
-                    entry.remove();
-                }
-            }
-        }
-    }
-}
-
-/// Adds an integer to a set of integers; whether it was not there.
-#[inline]
-fn add_int(order: &mut Vec<i64>, known: &mut HashTable<i64>, number: i64, hasher: &FixedState) -> bool {
-    if order.len() < FEW {
-        let is_new = !order.contains(&number);
-        if is_new {
-            order.push(number);
-        }
-        return is_new;
-    }
-    let again = |&other: &i64| hash_of(hasher, other);
-    if known.is_empty() {
-        for &other in &*order {
-            known.insert_unique(hash_of(hasher, other), other, again);
-        }
-    }
-    let Entry::Vacant(place) = known.entry(hash_of(hasher, number), |&other| other == number, again) else { return false };
-    place.insert(number);
-    order.push(number);
-    true
 }
 
 /// What a call has done.
@@ -463,134 +324,4 @@ impl Heap {
         }
         self.free.push(number);
     }
-
-    /// An accumulator by itself. Recursive, to a fixed depth.
-    pub fn tree(&self, number: u32) -> Tree {
-        match &self.objects[number as usize] {
-            Object::List(items) => Tree::List(items.iter().map(|item| self.tree_of(item)).collect()),
-            Object::Set(Elements::Ints { order, .. }) => Tree::Set(order.iter().map(|&number| Tree::Int(number)).collect()),
-            Object::Set(Elements::Mixed { items, .. }) => Tree::Set(items.iter().map(|item| self.tree_of(item)).collect()),
-            Object::Free => Tree::None,
-        }
-    }
-
-    fn tree_of(&self, item: &Item) -> Tree {
-        match item {
-            Item::None => Tree::None,
-            Item::Bool(flag) => Tree::Bool(*flag),
-            Item::Int(number) => Tree::Int(*number),
-            Item::Float(number) => Tree::Float(*number),
-            Item::Text(text) => Tree::Text(text.clone()),
-            Item::Bytes(bytes) => Tree::Bytes(bytes.clone()),
-            Item::Tuple(items) => Tree::Tuple(items.iter().map(|item| self.tree_of(item)).collect()),
-            Item::Object(number) => self.tree(*number),
-        }
-    }
-
-    /// Takes an accumulator that was by itself. Doubt: it cannot be here.
-    pub fn plant(&mut self, tree: &Tree) -> Result<u32, Doubt> {
-        let arena = Bump::new();
-        let value = self.value_of(tree, &arena, DEPTH)?;
-        self.adopt(value)
-    }
-
-    /// Recursive, to a fixed depth.
-    fn value_of<'a>(&mut self, tree: &Tree, arena: &'a Bump, depth: usize) -> Result<Value<'a>, Doubt> {
-        let depth = depth.checked_sub(1).ok_or(Doubt)?;
-        let mut all = |items: &[Tree]| {
-            let room = arena.alloc_slice_fill_copy(items.len() + 1, Value::None); // so that each list is at a place of its own
-            for (at, item) in items.iter().enumerate() {
-                room[at] = self.value_of(item, arena, depth)?;
-            }
-            Ok(&room[..items.len()])
-        };
-        Ok(match tree {
-            Tree::None => Value::None,
-            Tree::Bool(flag) => Value::Bool(*flag),
-            Tree::Int(number) => Value::Int(*number),
-            Tree::Float(number) => Value::Float(*number),
-            Tree::Text(text) => Value::Text(arena.alloc_str(text)),
-            Tree::Bytes(bytes) => Value::Bytes(arena.alloc_slice_copy(bytes)),
-            Tree::Tuple(items) => Value::Tuple(all(items)?),
-            Tree::List(items) => Value::List(all(items)?),
-            Tree::Set(items) => {
-                let items = all(items)?;
-                let number = self.new_set()?;
-                items.iter().try_for_each(|&item| self.add(number, item))?;
-                Value::Object(number)
-            }
-        })
-    }
-}
-
-/// A value that cannot be changed, as an item. Recursive, to a fixed depth.
-#[inline]
-fn item(value: Value<'_>, depth: usize) -> Result<Item, Doubt> {
-    Ok(match value {
-        Value::None => Item::None,
-        Value::Bool(flag) => Item::Bool(flag),
-        Value::Int(number) => Item::Int(number),
-        Value::Float(number) => Item::Float(number),
-        Value::Text(text) => Item::Text(text.into()),
-        Value::Bytes(bytes) => Item::Bytes(bytes.into()),
-        Value::Tuple(items) => {
-            let depth = depth.checked_sub(1).ok_or(Doubt)?;
-            Item::Tuple(items.iter().map(|&value| item(value, depth)).collect::<Result<_, _>>()?)
-        }
-        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Moment(_) | Value::Object(_) => return Err(Doubt),
-    })
-}
-
-/// The same as an element of a set: a text, an integer, None, or a tuple of these. Others are equal to what is of another type.
-fn element(value: Value<'_>) -> Result<Item, Doubt> {
-    let new = item(value, DEPTH)?;
-    if is_element(&new) { Ok(new) } else { Err(Doubt) }
-}
-
-fn is_element(item: &Item) -> bool {
-    match item {
-        Item::None | Item::Int(_) | Item::Text(_) => true,
-        Item::Tuple(items) => items.iter().all(is_element),
-        Item::Bool(_) | Item::Float(_) | Item::Bytes(_) | Item::Object(_) => false,
-    }
-}
-
-#[inline]
-fn hash_of(hasher: &FixedState, number: i64) -> u64 {
-    hasher.hash_one(number)
-}
-
-fn hash(hasher: &FixedState, item: &Item) -> u64 {
-    let mut state = hasher.build_hasher();
-    hash_into(item, &mut state);
-    state.finish()
-}
-
-fn hash_into(item: &Item, state: &mut impl Hasher) {
-    match item {
-        Item::Int(number) => number.hash(state),
-        Item::Text(text) => text.hash(state),
-        Item::Tuple(items) => items.iter().for_each(|item| hash_into(item, state)),
-        _ => 0_u8.hash(state),
-    }
-}
-
-#[inline]
-fn value<'a>(item: &Item, arena: &'a Bump) -> Value<'a> {
-    match item {
-        Item::None => Value::None,
-        Item::Bool(flag) => Value::Bool(*flag),
-        Item::Int(number) => Value::Int(*number),
-        Item::Float(number) => Value::Float(*number),
-        Item::Text(text) => Value::Text(arena.alloc_str(text)),
-        Item::Bytes(bytes) => Value::Bytes(arena.alloc_slice_copy(bytes)),
-        Item::Tuple(items) => Value::Tuple(arena.alloc_slice_fill_iter(items.iter().map(|item| value(item, arena)))),
-        Item::Object(number) => Value::Object(*number),
-    }
-}
-
-/// A place counted from the beginning.
-fn place(at: i64, length: usize) -> Result<usize, Doubt> {
-    let place = if at < 0 { at + length as i64 } else { at };
-    if (0..length as i64).contains(&place) { Ok(place as usize) } else { Err(Doubt) }
 }
