@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
 use super::patterns::{call_of, pattern_of};
-use super::words::{around_of, at_once, comparison, conversion_of, known, operator, sought};
-use super::{Binary, Clause, Constant, Expr, Keyed, Known, Lookup, Set};
+use super::words::{at_once, comparison, conversion_of, known, operator, sought};
+use super::{Around, Binary, Clause, Constant, Expr, Keyed, Known, Lookup, Set};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
 
@@ -36,7 +36,7 @@ impl Scope<'_> {
         Ok(Some(match (name, rest) {
             ("local", [local]) => self.read_local(local)?,
             ("state", [state]) => Expr::State(self.state(state)?),
-            ("around", [asked]) => Expr::Around(around_of(text(asked)?)?),
+            ("around", [asked]) => Expr::Around(Around::parse(asked)?),
             ("const", [constant]) => self.constant(Constant::parse(constant)?),
             ("if", [condition, then, other]) => Expr::If(Box::new([self.expr(condition)?, self.expr(then)?, self.expr(other)?])),
             ("and", [_, ..]) => Expr::And(self.all(rest)?),
@@ -64,13 +64,16 @@ impl Scope<'_> {
             ("each", [element, clauses]) => self.each(element, list(clauses)?)?,
             ("call", [function, arguments @ ..]) => self.call(function, arguments, false)?,
             ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, Known::Other, self.all(rest)?),
-            _ => return self.other(name, rest),
+            ("isinstance", [value, classes]) => self.is_instance(value, classes)?,
+            ("sorted" | "insorted" | "extreme", _) => return self.by_keys(name, rest),
+            (_, [left, right]) => return self.binary(name, left, right),
+            _ => return Ok(None),
         }))
     }
 
-    fn other(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
+    /// What compares items, by a key if there is one.
+    fn by_keys(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
         Ok(Some(match (name, rest) {
-            ("isinstance", [value, classes]) => self.is_instance(value, classes)?,
             ("sorted", [items, target, key, reverse]) => {
                 let keyed = self.keyed(items, target, key)?;
                 Expr::Sorted(Box::new(keyed), Box::new(self.expr(reverse)?))
@@ -81,7 +84,6 @@ impl Scope<'_> {
                 Expr::Insorted(Box::new(keyed), Box::new(self.expr(item)?), behind)
             }
             ("extreme", [name, items, target, key, default]) => self.extreme(text(name)?, items, [target, key], default)?,
-            (_, [left, right]) => return self.binary(name, left, right),
             _ => return Ok(None),
         }))
     }

@@ -1,7 +1,7 @@
 //! Names in programs, and what they stand for.
 
 use super::parse::{Malformed, malformed};
-use super::{Around, Comparison, Known};
+use super::{Comparison, Known};
 use crate::python::{self, Function as Operation};
 
 pub(super) fn known(name: &str) -> Known {
@@ -50,14 +50,5 @@ pub(super) fn conversion_of(text: &str) -> Result<Option<char>, Malformed> {
         "" => Ok(None),
         "r" | "s" | "a" => Ok(text.chars().next()),
         _ => Err(malformed(format!("{text:?} is no conversion"))),
-    }
-}
-
-pub(super) fn around_of(name: &str) -> Result<Around, Malformed> {
-    match name {
-        "key" => Ok(Around::Key),
-        "time" => Ok(Around::Time),
-        "watermark" => Ok(Around::Watermark),
-        other => Err(malformed(format!("{other:?} is not known of a context"))),
     }
 }
