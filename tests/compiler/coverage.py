@@ -55,7 +55,7 @@ _GROUPS = (
         re.compile("reads a clock|is random|writes a log|looks outside|depends on the process"),
         "has an effect, or depends on more than its records",
     ),
-    (re.compile(": dates and times"), "dates and times, which are not values that native code has"),
+    (re.compile(": of dates and times"), "what is not translated of dates and times"),
     (re.compile("not known to have no effects|, a \\w+$"), "calls a class or function that is not known"),
 )
 """Reasons that are one row of the table."""

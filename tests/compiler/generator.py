@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 from hypothesis import strategies as st
@@ -21,6 +22,8 @@ EXTREME_INTS = [0, 1, -1, 2, 7, -8, 255, 2**31, 2**53 + 1, -(2**53) - 1, 2**63 -
 EXTREME_FLOATS = [0.0, -0.0, 0.1, 1.5, 2.5, -2.5, 1e16, 1e22, 1e-7, 5e-324, 1.7976931348623157e308, float(2**53)]
 NOT_NUMBERS = [float("nan"), float("inf"), float("-inf")]
 TEXTS = [
+    "2024-02-29",
+    "2024-02-29T23:59:59.999+05:30",
     "",
     "a",
     "Ab cD",
@@ -61,9 +64,13 @@ CONSTANTS: dict[str, Any] = {
     "TABLE": {1: 10, "a": 20, 2.5: 30, (1, "a"): 40, None: 50, b"ab": 60, (0.0,): 70, -1.0: 80},
     "KINDS": {"", 0, 1.5, "x,", (2, "b"), 2.0**62, b"", None},
     "NUMBERS": {number: number for number in range(-9, 300)},
+    "EPOCH": datetime(1970, 1, 1, tzinfo=timezone.utc),
+    "INDIA": timezone(timedelta(hours=5, minutes=30)),
 }
 """Constants that functions look into."""
-_NUMBERS = [st.integers(0, most) for most in range(32)]
+DATES = {cls.__name__: cls for cls in (date, datetime, timedelta, timezone)}
+"""Classes that functions call."""
+_NUMBERS = [st.integers(0, most) for most in range(48)]
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ class Function:
         """The function, with a source that can be looked up."""
         name = f"<random {hash(self.source)}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(keepends=True), name)
-        variables: dict[str, Any] = {"__name__": "random_functions", "math": math, "re": re, **CONSTANTS}
+        variables: dict[str, Any] = {"__name__": "random_functions", "math": math, "re": re, **CONSTANTS, **DATES}
         exec(compile(self.source, name, "exec"), variables)
         return variables["f"]
 
@@ -123,6 +130,9 @@ _FORMS: dict[str, list[str]] = {
         "TABLE[«any»]",
         "TABLE.get(«any», «int»)",
         "NUMBERS.get(«number», 0)",
+        "«time».‹year month day hour minute second microsecond weekday() isoweekday() toordinal() date().day›",
+        "«span».‹days seconds microseconds›",
+        "(«span» // timedelta(hours=1))",
     ],
     "float": [
         "(«float» ‹+ - * / // %› «number»)",
@@ -138,6 +148,25 @@ _FORMS: dict[str, list[str]] = {
         "math.modf(«number»)[‹0 1›]",
         "max([«float», «number»], key=lambda i: ‹-i abs(i) i›)",
         "sorted([«float», «number», «float»], ‹reverse=True key=lambda_i:-i›)[‹0 -1›]",
+        "«time».timestamp()",
+        "«span».total_seconds()",
+        "(«span» / timedelta(minutes=1))",
+    ],
+    "time": [
+        "datetime.fromtimestamp(«number», ‹timezone.utc INDIA tz=timezone.utc timezone(timedelta(hours=-3))›)",
+        "datetime.fromisoformat(«text»)",
+        "datetime(«int», ‹1 2 12›, ‹1 29 31›, ‹0 23›, tzinfo=‹timezone.utc INDIA None›)",
+        "(«time» ‹+ -› «span»)",
+        "«time».astimezone(‹timezone.utc INDIA›)",
+        "«time».replace(‹day=31 hour=0,minute=0 microsecond=x[0] year=x[0] tzinfo=timezone.utc tzinfo=None›)",
+        "‹min max›(«time», «time»)",
+    ],
+    "span": [
+        "(«time» - «time»)",
+        "timedelta(‹0 1 -1›, ‹seconds hours milliseconds weeks›=«int»)",
+        "(«span» ‹+ -› «span»)",
+        "(«span» * «int»)",
+        "‹abs -›(«span»)",
     ],
     "text": [
         "(«text» + «text»)",
@@ -162,6 +191,10 @@ _FORMS: dict[str, list[str]] = {
         "«words»[‹0 -1›]",
         "chr(«int»)",
         "re.sub(r'«pattern»', «letter», «text»)",
+        "str(‹«time» «span» «time».date()›)",
+        "«time».isoformat(‹' ' 'T','seconds' timespec='milliseconds' 'x','hours'›)",
+        "«time».strftime(‹'%Y-%m-%d' '%H:%M:%S.%f' '%j|%z|%Z' '%y%%' '%d/%m'›)",
+        "f'{«time»:‹%Y %H:%M %F›}'",
     ],
     "ints": [
         "[i ‹+ * - // %› «int» for i in «ints»]",
@@ -242,6 +275,9 @@ _FORMS: dict[str, list[str]] = {
         "«text».‹startswith endswith›(«letter»)",
         "«number» and «text»",
         "‹any all›(i > ‹0 1 2› for i in «ints»)",
+        "«time» ‹< <= > >= == !=› «time»",
+        "«span» ‹< >= == !=› «span»",
+        "«time» ‹== !=› «any»",
     ],
 }
 """Forms of expressions by kind: «kind» is an expression of that kind, ‹…› a choice of words, where underlines are
@@ -257,6 +293,9 @@ _LEAVES = {
     "words": "[] ['a','b'] ('z',) 'a,b'.split(',') x[4] x[4] x[4] x[4]",
     "dict": "{} {'a':1} {x[2]:x[0]} {'b':2,'a':3}",
     "any": "None True x () {} x[0] x[1] x[2] x[3]",
+    "time": "EPOCH datetime.fromtimestamp(x[0],timezone.utc) datetime.fromtimestamp(x[1],timezone.utc) "
+    "datetime.fromisoformat(x[2])",
+    "span": "timedelta(1) timedelta(hours=x[0]) timedelta(seconds=1.5)",
     "test": "True x[0] x[2] x[3]",
 }
 _ALIASES = {"number": ["int", "float"], "seq": ["text", "ints", "words"], "plain": ["int", "float", "text"]}

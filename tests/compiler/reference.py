@@ -7,13 +7,13 @@ tested where the machine is. Where CPython raises, it says Doubt.
 from __future__ import annotations
 
 import builtins
-import datetime
 import json
 import math
 import operator
 import re
 import struct
 from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 from penstock.common.row import Row
@@ -79,9 +79,36 @@ def constant(data: Any) -> Any:
             return {constant(key): constant(value) for key, value in content}
         case "s":
             return set(map(constant, content))
+        case "at":
+            return (datetime(1, 1, 1) + timedelta(microseconds=content[0])).replace(tzinfo=zone(content[1]))
+        case "day":
+            return date.fromordinal(content[0] + 1)
+        case "span":
+            return timedelta(microseconds=content[0])
     raise AssertionError(kind)
 
 
+def zone(offset: int | None) -> timezone | None:
+    """The time zone with an offset in seconds."""
+    return None if offset is None else timezone(timedelta(seconds=offset))
+
+
+_LIBRARY: dict[str, Callable[..., Any]] = {
+    "datetime.fromtimestamp": lambda seconds, offset: datetime.fromtimestamp(seconds, zone(offset or 0)).replace(
+        tzinfo=zone(offset)
+    ),
+    "datetime.fromisoformat": lambda text, _: datetime.fromisoformat(text),
+    "datetime.datetime": lambda *fields: datetime(*fields[:7], tzinfo=zone(fields[7])),
+    "datetime.date": date,
+    "datetime.day_fromordinal": date.fromordinal,
+    "datetime.day_fromisoformat": date.fromisoformat,
+    "datetime.timedelta": timedelta,
+}
+_METHODS: dict[str, Callable[..., Any]] = {
+    "to_zone": lambda moment, offset: moment.astimezone(zone(offset)),
+    "with_zone": lambda moment, offset: moment.replace(tzinfo=zone(offset)),
+    "with_fields": lambda moment, *changes: moment.replace(**dict(zip(changes[::2], changes[1::2], strict=True))),
+}
 _PLACES = {"^": "^", "$": "$", "m": "(?m:^)", "n": "(?m:$)", "A": "\\A", "Z": "\\Z", "b": "\\b"}
 
 
@@ -296,7 +323,7 @@ class _Frame:
 
     def of_attr(self, value: Any, name: str) -> Any:
         receiver = self.value(value)
-        if not isinstance(receiver, Row) and not hasattr(receiver, "__dataclass_fields__"):
+        if not isinstance(receiver, Row | date | timedelta) and not hasattr(receiver, "__dataclass_fields__"):
             raise Doubt("has no fields")
         return getattr(receiver, name)
 
@@ -317,14 +344,18 @@ class _Frame:
 
     def of_method(self, name: str, receiver: Any, *parts: Any) -> Any:
         value = self.value(receiver)
-        if not isinstance(value, str | bytes | int | float | tuple | list | dict):
+        if name in _METHODS:
+            return _METHODS[name](value, *self.values(parts))
+        if not isinstance(value, str | bytes | int | float | tuple | list | dict | date | timedelta):
             raise Doubt("methods of plain data only")
         result = getattr(value, name)(*self.values(parts))
         return list(result) if name in _VIEWS else result
 
     def of_lib(self, name: str, *parts: Any) -> Any:
+        if name in _LIBRARY:
+            return _LIBRARY[name](*self.values(parts))
         module, function = name.split(".")
-        home: Any = {"math": math, "json": json, "datetime": datetime.datetime}[module]
+        home: Any = {"math": math, "json": json}[module]
         return getattr(home, function)(*self.values(parts))
 
     def of_format(self, value: Any, spec: str, conversion: str) -> Any:

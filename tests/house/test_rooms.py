@@ -99,6 +99,7 @@ ROOMS = {
         "expressions",
         "patterns",
         "process",
+        "dates",
         "calls",
         "statements",
         "functions",

@@ -23,14 +23,14 @@ ORDER = {
     "runtime": ["hash", "key_groups", "key_type", "columns", "folds"],
     "columns": [
         *("value", "python", "column", "exchange", "batch", "lines"),
-        *("program", "machine", "vectors", "pipeline", "stamps", "router", "tables"),
+        *("program", "heap", "machine", "vectors", "pipeline", "stamps", "router", "tables"),
     ],
     "planner": [
         *("dense", "java", "work", "profile", "error"),
         *("stream_graph", "shapes", "identity", "job_graph", "execution_graph", "json"),
     ],
     "objects": [
-        *("items", "owned", "decode", "encode", "folds", "router"),
+        *("items", "trees", "owned", "decode", "encode", "folds", "router"),
         *("shapes", "gather", "hand_over", "batches", "pipelines"),
         *("keyed_table", "keyed", "windows", "counts", "process", "state"),
     ],

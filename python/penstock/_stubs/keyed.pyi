@@ -245,26 +245,30 @@ class KeyedWindows:
             The results, or None; whether more timers are due; whether the next one is doubtful, so that Python goes on.
         """
 
-    def news(self) -> tuple[list[Batch], list[Batch], list[Batch], list[Batch], bool, list[Batch]]:
+    def news(self) -> tuple[list[Batch], list[Batch], list[Batch], list[Batch], bool, list[Batch], list[Any]]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
         Returns:
             Batches of windows with nothing in them any more (key, start, end); of what is in others (key, start, end,
             contents); of windows that merge and are over (key, start, end); of new ones (key, start, end, and start and end of
             the one under whose name the contents are). Whether all timers follow, as they are in the heap, or what has been
-            done with them; and these (whether added, time, key, start, end).
+            done with them; and these (whether added, time, key, start, end). Accumulators that are changed in place: then there is
+            None instead of the contents.
 
         Raises:
             ValueError: something of it cannot be in a batch.
         """
 
-    def load(self, listed: list[Batch], values: list[Batch], timers: list[Batch]) -> bool:
+    def load(
+        self, listed: list[Batch], values: list[Batch], timers: list[Batch], contents: list[Any] | None = None
+    ) -> bool:
         """Take the state of Python in place of this one.
 
         Args:
             listed: windows that merge, as in ``news``.
             values: what is in windows.
             timers: all timers as they are in the heap (time, key, start, end).
+            contents: accumulators that are changed in place; then there is None in ``values``.
 
         Returns:
             Whether all of it can be here; if not, nothing is.

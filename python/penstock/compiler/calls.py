@@ -22,8 +22,8 @@ from types import (
 from typing import Any
 
 from penstock.common.row import Row
+from penstock.compiler.dates import Dates
 from penstock.compiler.names import Static
-from penstock.compiler.process import ProcessCalls
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import (
     BUILTINS,
@@ -45,7 +45,7 @@ _PLAIN = (type, FunctionType, BuiltinFunctionType, MethodDescriptorType, ClassMe
 _ITERATORS = {enumerate: "enumerate", zip: "zip", reversed: "reversed"}
 
 
-class Calls(ProcessCalls):
+class Calls(Dates):
     """The translator of calls."""
 
     @abstractmethod
@@ -63,6 +63,9 @@ class Calls(ProcessCalls):
         processed = self.process_call(node, use)
         if processed is not None:
             return processed
+        dated = self.date_call(node)
+        if dated is not None:
+            return dated
         called = node.func
         static = self.scope.static(called)
         if static is not None:
@@ -87,7 +90,7 @@ class Calls(ProcessCalls):
                 f".{name}() changes an object" if effect else f".{name}() is not a method that can be translated", node
             )
         receiver = self.expression(called.value, Use.READ)
-        arguments = self._arguments(signature, node, f".{name}()")
+        arguments = self.arguments(signature, node, f".{name}()")
         return self._fitting(["method", name, receiver, *arguments], signature, use, node, f".{name}()")
 
     def _text_format(self, text: str, node: ast.Call) -> Json:
@@ -107,7 +110,7 @@ class Calls(ProcessCalls):
                 result.append(["format", self.expression(values[part[0]], Use.READ), part[1], part[2]])
         return ["const", ""] if len(result) == 1 else result
 
-    def _arguments(self, signature: Signature, node: ast.Call, title: str) -> list[Json]:
+    def arguments(self, signature: Signature, node: ast.Call, title: str) -> list[Json]:
         """The arguments in the order of the parameters."""
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise RefusedError(f"{title} with * cannot be translated", node)
@@ -151,7 +154,9 @@ class Calls(ProcessCalls):
         known = _lookup(value)
         if known is not None:
             kind, name, signature = known
-            return self._fitting([kind, name, *self._arguments(signature, node, title)], signature, use, node, title)
+            return self._fitting([kind, name, *self.arguments(signature, node, title)], signature, use, node, title)
+        if value is set and self.makes_sets and not node.args and not node.keywords:
+            return ["new_set"]
         special = self._special(value, node, use, title)
         if special is not None:
             return special
@@ -351,7 +356,7 @@ class Calls(ProcessCalls):
             raise RefusedError(f"str.{name}() is not a method that can be translated", node)
         receiver = ["add", ["const", ""], self.expression(node.args[0], Use.READ)]
         rest = ast.copy_location(ast.Call(node.func, node.args[1:], node.keywords), node)
-        arguments = self._arguments(signature, rest, f"str.{name}()")
+        arguments = self.arguments(signature, rest, f"str.{name}()")
         return self._fitting(["method", name, receiver, *arguments], signature, use, node, f"str.{name}()")
 
     def _call_of_call(self, called: ast.Call, node: ast.Call, use: Use) -> Json:

@@ -54,6 +54,7 @@ class Expressions(ABC):
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.growing: set[str] = set()  # lists that the function appends to
+        self.makes_sets = False  # whether it makes accumulators, which may have sets in them
         self.ends = False  # whether the function ends with the expression, so that growing lists may leave it
 
     @abstractmethod

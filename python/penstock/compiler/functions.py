@@ -19,6 +19,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
+from penstock.compiler.dates import GIVES, gives_dates
 from penstock.compiler.lists import lists_of
 from penstock.compiler.names import CONTEXT, Opened, Scope, Static, assigned_names, body_of
 from penstock.compiler.opened import opened_by
@@ -127,11 +128,13 @@ class _Unit:
     kept: list[Any] = field(default_factory=list)  # what the numbers are known by, so that their ids stay
     pending: list[tuple[int, ...]] = field(default_factory=list)
     opened: Opened | None = None
+    makes_sets: bool = False
     states: KeyedStates = field(default_factory=KeyedStates)
     tags: list[str] = field(default_factory=list)
 
     def compile_entry(self, function: Any, method: str, result: Use, count: int) -> None:
         """The function that an operator calls, with so many arguments."""
+        self.makes_sets = method == "create_accumulator"
         called = _bound(function, method)
         if called is not function:
             if method in _WITH_CONTEXT:
@@ -149,6 +152,10 @@ class _Unit:
             count -= 1
             keywords = {**keywords, self._context_name(plain, len(first) + count): CONTEXT}
         self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes, method=method)
+        if result is not Use.READ and gives_dates(self.functions[0]["body"]):
+            error = RefusedError(GIVES)
+            _place(error, plain, self.trees)
+            raise error
 
     def _context_name(self, plain: FunctionType, place: int) -> str:
         code = plain.__code__
@@ -312,6 +319,7 @@ class _Body(Statements):
     def __init__(self, unit: _Unit, scope: Scope, lists: Any, result: Use, is_generator: bool) -> None:
         super().__init__(scope, lists, result, is_generator)
         self.unit = unit
+        self.makes_sets = unit.makes_sets
 
     def program_call(self, static: Static, node: ast.Call) -> Json:
         plain, first, keywords = _plain(static.value)

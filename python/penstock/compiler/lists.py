@@ -2,7 +2,8 @@
 
 Programs have no objects that are shared, so only a variable's own list or dict can be changed: one that the function
 has made, or the accumulator that an aggregate function gets and returns; and it must not be seen by two names while it
-can change. In a ``flat_map`` that only returns a list, it is not built at all: what is appended is emitted.
+can change. Lists and sets *in* an accumulator are the exception: native code keeps these as objects, and where it does
+not the record is in doubt. In a ``flat_map`` that only returns a list, it is not built at all: its items are emitted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _NEW_BY_CALL = {
     "lib": {"json.loads"},
     "method": {"split", "rsplit", "splitlines"},
 }
+_IN_PLACE = frozenset({"append", "add"})
 _NUMBERS_AND_TEXTS = frozenset({"len", "int", "float", "str", "abs", "round", "bool", "ord", "chr", "repr", "hash"})
 
 
@@ -32,6 +34,7 @@ class Lists:
     growing: frozenset[str]
     sink: str | None  # the one whose items are emitted instead
     values: dict[str, list[ast.expr | None]]  # by variable; None for one that is not an expression
+    parts: frozenset[str] = frozenset()  # accumulators, and variables that only have what is in them
 
     def change(self, node: ast.expr) -> tuple[str, str, ast.expr] | None:
         """(list, method, argument) of a call that makes a list grow."""
@@ -48,6 +51,24 @@ class Lists:
             return None
         name = node.value.id
         return (name, node.slice) if name in self.growing and not isinstance(node.slice, ast.Slice) else None
+
+    def is_part(self, node: ast.expr) -> bool:
+        """Whether an expression is an accumulator, or what is in one."""
+        return _is_part(node, self.parts)
+
+    def part_change(self, node: ast.expr) -> tuple[str, ast.expr, ast.expr] | None:
+        """(method, object, argument) of a call that changes something in an accumulator."""
+        change = node.func if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords else None
+        if not isinstance(change, ast.Attribute) or change.attr not in _IN_PLACE or not self.is_part(change.value):
+            return None
+        argument = node.args[0]  # type: ignore[attr-defined]
+        return None if isinstance(argument, ast.Starred) else (change.attr, change.value, argument)
+
+    def part_item(self, node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+        """(object, index) of an item of something in an accumulator."""
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice) or not self.is_part(node.value):
+            return None
+        return node.value, node.slice
 
     def check_loop(self, loop: ast.For) -> None:
         """Refuse a loop over a list that grows in it."""
@@ -82,7 +103,8 @@ def lists_of(tree: Tree, parameters: set[str], *, emits: bool, accumulators: Seq
         name = sorted_into(node.value) if isinstance(node, ast.Expr) else None
         if name is not None:
             names.add(name)
-    growing = frozenset(names - (parameters - set(accumulators)))
+    parts = _parts(nodes, accumulators)
+    growing = frozenset(names - (parameters - set(accumulators)) - (parts - set(accumulators)))
     values: dict[str, list[ast.expr | None]] = {name: [None] for name in parameters}
     for node in nodes:
         for name, value in _assigned(node):
@@ -90,7 +112,41 @@ def lists_of(tree: Tree, parameters: set[str], *, emits: bool, accumulators: Seq
     sink = None
     if emits and isinstance(tree, ast.FunctionDef):
         sink = next((name for name in sorted(growing) if _is_only_returned(name, tree, nodes)), None)
-    return Lists(growing, sink, values)
+    return Lists(growing, sink, values, parts)
+
+
+def _parts(nodes: Sequence[ast.AST], accumulators: Sequence[str]) -> frozenset[str]:
+    """Accumulators, and the variables that only have what is in them. O(assignments^2) at the worst."""
+    if not accumulators:
+        return frozenset()
+    sources: dict[str, list[ast.expr | None]] = {}
+    for node in nodes:
+        pairs: list[tuple[ast.expr, ast.expr]] = []
+        if isinstance(node, ast.Assign):
+            pairs = [(target, node.value) for target in node.targets]
+        elif isinstance(node, ast.For):
+            pairs = [(node.target, node.iter)]
+        for target, value in pairs:
+            for part in _stored(target):
+                sources.setdefault(part.id, []).append(value)
+        if isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and isinstance(node.target, ast.Name):
+            sources.setdefault(node.target.id, []).append(None)
+    parts = frozenset(accumulators)
+    while True:
+        more = {
+            name
+            for name, values in sources.items()
+            if name not in parts and all(value is not None and _is_part(value, parts) for value in values)
+        }
+        if not more:
+            return parts
+        parts |= more
+
+
+def _is_part(node: ast.expr, parts: frozenset[str]) -> bool:
+    while isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in parts
 
 
 def sorted_into(node: ast.AST) -> str | None:

@@ -182,7 +182,8 @@ class Compilation:
         kind = _kind_of_seeing(seeing)
         if seeing is not None and kind is not None:
             verdicts.append(self._verdict(seeing.function, kind))
-        reason = why_python(operator.assigner, operator.trigger, operator.evictor, function)
+        compiled = self._window_function(operator)
+        reason = why_python(operator.assigner, operator.trigger, operator.evictor, compiled, operator.lateness)
         if reason is None and reducing:
             reason = "native code needs the function that reduces windows compiled"
         return [*verdicts, Verdict("native") if reason is None else Verdict("Python", refusal=Refusal(reason))]

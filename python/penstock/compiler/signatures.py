@@ -111,7 +111,13 @@ _TEXT_METHODS = {
     "splitlines": "keepends=false",
     "zfill": "width /",
 }
-_OTHER_METHODS = {"bit_length": "", "is_integer": "", "get": "key default=null /"}
+_OTHER_METHODS = {
+    **dict.fromkeys(("bit_length", "is_integer", "timestamp", "total_seconds", "date", "weekday", "isoweekday"), ""),
+    "get": "key default=null /",
+    "isoformat": 'sep="T" timespec="auto"',
+    "strftime": "format",
+    "toordinal": "",
+}
 _VIEWS = ("items", "keys", "values")
 METHODS = {
     **{name: signature(text) for name, text in (_TEXT_METHODS | _OTHER_METHODS).items()},
@@ -197,7 +203,7 @@ IMPURE_MODULES = {
 }
 """Modules whose functions have effects or differ from call to call."""
 UNTRANSLATED = {
-    "datetime": "dates and times are not values that native code has",
+    "datetime": "of dates and times this is not translated",
     "json": "only json.loads(text) and json.dumps(value) are translated",
     "math": "its result is not known to be the same on every platform",
     "re": "search, match, fullmatch, findall, split and sub of a constant pattern are translated",

@@ -119,6 +119,10 @@ class Statements(Calls):
                 added = ["builtin", "dict", self.expression(item, Use.ITERATE)]
                 return [["set", number, ["or_", ["local", number], added]]]
             return self._extend(name, item, node)
+        part = self.lists.part_change(value)
+        if part is not None:
+            method, changed, item = part
+            return [["change", method, self.expression(changed, Use.READ), self.expression(item)]]
         name = sorted_into(value)
         if name is not None and name in self.growing and isinstance(value, ast.Call):
             static = self.scope.static(value.func)
@@ -145,6 +149,9 @@ class Statements(Calls):
     def _put(self, name: str, index: ast.expr, value: Json, node: ast.AST) -> Json:
         return ["put", self._number(name, node), self.expression(index), value]
 
+    def _change_item(self, changed: ast.expr, index: ast.expr, value: Json) -> Json:
+        return ["change", "put", self.expression(changed, Use.READ), self.expression(index), value]
+
     def _extend(self, name: str, items: ast.expr, node: ast.AST) -> list[Json]:
         if name == self.lists.sink:
             return self._yield_all(items)
@@ -166,6 +173,9 @@ class Statements(Calls):
         item = self.lists.item(node.targets[0])
         if item is not None and len(node.targets) == 1:
             return [self._put(*item, self.expression(node.value), node)]
+        part = self.lists.part_item(node.targets[0])
+        if part is not None and len(node.targets) == 1:
+            return [self._change_item(*part, self.expression(node.value))]
         names = {part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
         if names & {self.lists.sink} or names & self.services:
             return []
@@ -225,6 +235,12 @@ class Statements(Calls):
             operator = _operator(node)
             new = [IN_PLACE.get(operator, operator), old, self.expression(node.value, Use.READ)]
             return [self._put(name, index, new, node)]
+        part = self.lists.part_item(target)
+        if part is not None:
+            operator = _operator(node)
+            old = ["index", *(self.expression(side, Use.READ) for side in part)]
+            new = [IN_PLACE.get(operator, operator), old, self.expression(node.value, Use.READ)]
+            return [self._change_item(*part, new)]
         if not isinstance(target, ast.Name):
             self.target(target)
             raise RefusedError("this assignment cannot be translated", node)

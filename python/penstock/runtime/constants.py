@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
+from datetime import date, datetime, timedelta, timezone
 from typing import Any, cast
 
 Json = Any
@@ -45,7 +46,33 @@ def constant(value: object, *, sets: bool = False) -> Json:
     if sets and kind in (set, frozenset):
         members = [constant(item) for item in cast("set[object]", value)]
         return {"s": sorted(members, key=json.dumps)}  # not in the order of their hashes, which differ from run to run
+    if kind in (datetime, date, timedelta):
+        return _moment(value)
     raise NotPlainError(f"{article(kind.__name__)}, which is not plain data")
+
+
+def _moment(value: Any) -> Json:
+    """A date, a time by its own clock with the seconds of its offset, or a span, in microseconds."""
+    if type(value) is timedelta:
+        span = value // timedelta(microseconds=1)
+        if not -(1 << 63) <= span < 1 << 63:
+            raise NotPlainError("a timedelta of more than 64 bits")
+        return {"span": [span]}
+    if type(value) is date:
+        return {"day": [value.toordinal() - 1]}
+    if value.fold:
+        raise NotPlainError("a time that comes a second time")
+    local = (value.replace(tzinfo=None) - datetime(1, 1, 1)) // timedelta(microseconds=1)
+    return {"at": [local, None if value.tzinfo is None else offset_of(value.tzinfo)]}
+
+
+def offset_of(zone: object) -> int:
+    """The seconds that a time zone is ahead of UTC; NotPlainError for one that is not known by them alone."""
+    if type(zone) is timezone:
+        offset = zone.utcoffset(None)
+        if str(zone) == str(timezone(offset)) and not offset.microseconds:
+            return offset // timedelta(seconds=1)
+    raise NotPlainError("a time zone without a fixed offset of whole seconds")
 
 
 def is_changeable(value: object) -> bool:
@@ -63,6 +90,11 @@ def article(noun: str) -> str:
 def reads_opened(text: str) -> bool:
     """Whether a program may read attributes that ``open`` assigns. (A text in it would have its quotes escaped.)"""
     return '["opened",' in text
+
+
+def changes(text: str) -> bool:
+    """Whether a program changes lists and sets that it is called with, in place."""
+    return '["change",' in text
 
 
 def filled(text: str, values: Callable[[str, bool], Json]) -> str:

@@ -7,6 +7,7 @@
 pub mod batch;
 pub mod column;
 pub mod exchange;
+pub mod heap;
 pub mod lines;
 pub mod machine;
 pub mod pipeline;
@@ -20,6 +21,7 @@ mod vectors;
 
 pub use batch::Batch;
 pub use column::{Builder, Column, Data, Refusal};
+pub use heap::{Heap, Tree};
 pub use machine::Input;
 pub use pipeline::{Pipeline, Progress, Stage};
 pub use program::Program;

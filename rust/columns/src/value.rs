@@ -29,6 +29,22 @@ pub enum Value<'a> {
     Dict(&'a [(Value<'a>, Value<'a>)]),
     /// A `Row`, or an object of a dataclass.
     Row(&'a Shape, &'a [Value<'a>]),
+    /// A `list` or a `set` of a [heap](crate::heap::Heap): the machine alone knows what is in it.
+    Object(u32),
+    /// What the module `datetime` has; it does not leave a function.
+    Moment(Moment),
+}
+
+/// A `datetime`, `date` or `timedelta`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A `datetime`: microseconds since the year 1 began, by its own clock; and the seconds that this clock is ahead of UTC, if
+    /// it is known.
+    At(i64, Option<i32>),
+    /// A `date`: days since the year 1 began.
+    Day(i64),
+    /// A `timedelta`, in microseconds.
+    Span(i64),
 }
 
 impl Value<'_> {
@@ -49,6 +65,8 @@ impl Value<'_> {
                 Value::Dict(arena.alloc_slice_fill_iter(entries))
             }
             Self::Row(shape, items) => Value::Row(arena.alloc(shape.clone()), all(items)),
+            Self::Moment(moment) => Value::Moment(moment),
+            Self::Object(number) => Value::Object(number),
         }
     }
 }

@@ -20,6 +20,7 @@ mod process;
 mod router;
 mod shapes;
 pub mod state;
+mod trees;
 mod windows;
 
 pub use batches::Batch;

@@ -3,11 +3,13 @@
 use penstock_columns::{Aggregate, Assigner, Batch as Columns, Best, Contents, Fold, WindowSpec, Windows};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::batches::Batch;
 use super::pipelines::Program;
+use super::trees::{object_of, trees_of};
 
-type News = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>);
+type News<'py> = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>, Vec<Bound<'py, PyAny>>);
 
 /// The parts of what `run` returns.
 type TakenRecords = (Option<Batch>, Vec<usize>, u64, usize, bool);
@@ -140,15 +142,17 @@ impl KeyedWindows {
     ///     Batches of windows with nothing in them any more (key, start, end); of what is in others (key, start, end,
     ///     contents); of windows that merge and are over (key, start, end); of new ones (key, start, end, and start and end of
     ///     the one under whose name the contents are). Whether all timers follow, as they are in the heap, or what has been
-    ///     done with them; and these (whether added, time, key, start, end).
+    ///     done with them; and these (whether added, time, key, start, end). Accumulators that are changed in place: then there is
+    ///     None instead of the contents.
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
-    fn news(&mut self) -> PyResult<News> {
+    fn news<'py>(&mut self, py: Python<'py>) -> PyResult<News<'py>> {
         let news = self.windows.news().map_err(|_| PyValueError::new_err("these windows cannot be in a batch"))?;
         let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect();
         let [removed, values, unlisted, listed, timers] = [news.removed, news.values, news.unlisted, news.listed, news.timers].map(batches);
-        Ok((removed, values, unlisted, listed, news.all, timers))
+        let contents = news.contents.iter().map(|tree| object_of(py, tree)).collect::<PyResult<_>>()?;
+        Ok((removed, values, unlisted, listed, news.all, timers, contents))
     }
 
     /// Take the state of Python in place of this one.
@@ -157,13 +161,22 @@ impl KeyedWindows {
     ///     listed: windows that merge, as in ``news``.
     ///     values: what is in windows.
     ///     timers: all timers as they are in the heap (time, key, start, end).
+    ///     contents: accumulators that are changed in place; then there is None in ``values``.
     ///
     /// Returns:
     ///     Whether all of it can be here; if not, nothing is.
-    fn load(&mut self, listed: Vec<PyRef<'_, Batch>>, values: Vec<PyRef<'_, Batch>>, timers: Vec<PyRef<'_, Batch>>) -> bool {
+    #[pyo3(signature = (listed, values, timers, contents=None))]
+    fn load(
+        &mut self,
+        listed: Vec<PyRef<'_, Batch>>,
+        values: Vec<PyRef<'_, Batch>>,
+        timers: Vec<PyRef<'_, Batch>>,
+        contents: Option<&Bound<'_, PyList>>,
+    ) -> bool {
+        let Some(contents) = contents.map_or(Some(Vec::new()), trees_of) else { return false };
         let [listed, values, timers] =
             [listed, values, timers].map(|all| all.iter().map(|batch| batch.columns.clone()).collect::<Vec<_>>());
-        self.windows.load(&listed, &values, &timers).is_ok()
+        self.windows.load(&listed, &values, &timers, &contents).is_ok()
     }
 
     /// Forget everything.

@@ -18,6 +18,7 @@ from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.outputs import CountingOutput
+from penstock.runtime.constants import changes
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import NativeStage, emit, rows_of
 from penstock.runtime.operators.window_contents import STATE
@@ -87,12 +88,12 @@ def native_windows(
 ) -> Any:
     """Windows by key in native code, empty; None where they cannot do what these do."""
     key, spans = keyed.key_program(functions), _spans(assigner)
-    if key is None or spans is None or why_python(assigner, trigger, None, function) is not None:
+    lateness = lateness if assigner.is_event_time() else 0
+    if key is None or spans is None or why_python(assigner, trigger, None, function, lateness) is not None:
         return None
     contents = contents_of(functions, function)
     if contents is None or (assigner.merging and isinstance(function, AggregateWindow) and len(contents[2]) < 4):
         return None
-    lateness = lateness if assigner.is_event_time() else 0
     clears, seeing = function.clearer() is not None, seeing_program(functions, function)
     shows = seeing is None and shows_windows(function)
     options = {"side": late_tag is not None, "shows": shows, "clears": clears, "seeing": seeing}
@@ -100,7 +101,11 @@ def native_windows(
 
 
 def why_python(
-    assigner: WindowAssigner[Any, Any], trigger: Trigger[Any, Any], evictor: Any, function: WindowFunction
+    assigner: WindowAssigner[Any, Any],
+    trigger: Trigger[Any, Any],
+    evictor: Any,
+    function: WindowFunction,
+    lateness: int = 0,
 ) -> str | None:
     """Why windows stay in Python, whatever becomes of the functions of the program; None for those that do not."""
     if assigner.constant is not None:
@@ -113,6 +118,8 @@ def why_python(
         return "native code reduces, aggregates or shows all elements, and this function does something else"
     if isinstance(function, ReduceWindow) and isinstance(function.reducer, _FOLDS) and _fold(function.reducer) is None:
         return "native code adds up and compares fields by their positions only"
+    if _is_in_place(function) and (assigner.constant is not None or assigner.merging or lateness):
+        return "native code changes accumulators in place in windows of time only, which neither merge nor live on"
     return None
 
 
@@ -200,6 +207,11 @@ def contents_of(functions: ModuleType, function: WindowFunction) -> tuple[str, i
     return None if combine is None else ("reduce", 0, [combine])
 
 
+def _is_in_place(function: WindowFunction) -> bool:
+    """Whether a compiled function changes lists and sets within its accumulators."""
+    return isinstance(function, AggregateWindow) and bool(function.programs) and changes(function.programs[1])
+
+
 def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | None:
     """The kind of a reducer and the position of its field; None where native code does not know it."""
     position = reducer.position
@@ -226,6 +238,7 @@ class NativeWindows(NativeStage):
         self._shows = shows_windows(function) and seeing_program(functions, function) is None
         self._late_tag, self.event_time = late_tag, event_time
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
+        self._in_place = _is_in_place(function)
 
     @property
     def _queue(self) -> TimerQueue:
@@ -308,8 +321,8 @@ class NativeWindows(NativeStage):
     def _tables(self) -> Any:
         return dict(self._state.tables()).get(STATE, {})
 
-    def _rows(self) -> tuple[list[Any], list[Any], list[Any]] | None:
-        """The state in Python: sets of sessions, contents, timers."""
+    def _rows(self) -> tuple[list[Any], ...] | None:
+        """The state in Python: sets of sessions, contents, timers, and contents that are changed in place."""
         other = self._state.processing_timers if self.event_time else self._state.event_timers
         if len(other):
             return None
@@ -321,24 +334,29 @@ class NativeWindows(NativeStage):
             return None
         listed = [(key, *window, *kept) for key, live in sessions.items() for window, kept in live.items()]
         values = [(key, *window, value) for window, table in tables.items() for key, value in table.items()]
+        contents = [value for *_, value in values] if self._in_place else []
+        values = [(*row[:3], None) for row in values] if self._in_place else values
         waiting = [(timer.time, timer.slot, *timer.namespace) for timer in timers]
         batches = [self._functions.Batch.of(rows) for rows in (listed, values, waiting)]
         if any(batch is None for batch in batches):
             return None
         listed, values, waiting = ([batch] for batch in batches)
-        return listed, values, waiting
+        return listed, values, waiting, contents
 
     def settle(self) -> None:
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        removed, values, unlisted, listed, whole, timers = self._windows.news()
+        removed, values, unlisted, listed, whole, timers, contents = self._windows.news()
         state, named = self._state, _Named()
         slot = state.slot
         for state.slot, start, end in rows_of(removed):
             state.drop(STATE, named[start, end])
         state.slot = slot
-        for (start, end), rows in groupby(rows_of(values), itemgetter(1, 2)):
+        here = rows_of(values)
+        if self._in_place:
+            here = ((*row[:3], value) for row, value in zip(here, contents, strict=True))
+        for (start, end), rows in groupby(here, itemgetter(1, 2)):
             table = state.table(STATE, named[start, end])
             for key, _, _, value in rows:
                 table[key] = value

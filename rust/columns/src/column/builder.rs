@@ -126,7 +126,7 @@ impl Builder {
                 self.push_absent();
                 return Ok(());
             }
-            (_, Value::Dict(_)) => return Err(Refusal::Doubt),
+            (_, Value::Dict(_) | Value::Moment(_) | Value::Object(_)) => return Err(Refusal::Doubt),
             (Slots::None, _) => {
                 self.decide(value)?;
                 return self.push(value).inspect_err(|_| self.slots = Slots::None);
@@ -215,7 +215,7 @@ impl Builder {
             None => Err(Refusal::Doubt),
         };
         self.slots = match value {
-            Value::None | Value::Dict(_) => return Err(Refusal::Doubt),
+            Value::None | Value::Dict(_) | Value::Moment(_) | Value::Object(_) => return Err(Refusal::Doubt),
             Value::Bool(_) => {
                 let mut values = BooleanBufferBuilder::new(count + 64);
                 values.append_n(count, false);

@@ -20,7 +20,7 @@ pub trait Context<'a> {
     fn side(&mut self, tag: u32, value: Value<'a>, before: usize);
 }
 
-impl<'a> Machine<'a, '_> {
+impl<'a> Machine<'a, '_, '_> {
     pub(super) fn ask(&mut self, around: Around) -> Result<Value<'a>, Doubt> {
         self.context.as_mut().ok_or(Doubt)?.ask(around)
     }

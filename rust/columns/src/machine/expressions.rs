@@ -2,15 +2,15 @@
 
 use bumpalo::collections::Vec as Items;
 
-use super::{Frame, Machine, truth};
-use crate::program::{Binary, Clause, Comparison, Expr, Lookup, is_hashable};
+use super::{Frame, Machine, Objects, truth};
+use crate::program::{Binary, Clause, Comparison, Expr, Known, Lookup, is_hashable};
 use crate::python::patterns::{Call, Pattern};
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Value};
 
 type Evaluated<'a> = Result<Value<'a>, Doubt>;
 
-impl<'a> Machine<'a, '_> {
+impl<'a> Machine<'a, '_, '_> {
     /// The value of an expression. What is at hand is read where this is called.
     #[inline(always)]
     pub(super) fn eval(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Evaluated<'a> {
@@ -31,7 +31,7 @@ impl<'a> Machine<'a, '_> {
             Expr::Binary(binary, slow, operands) => self.binary(frame, *binary, *slow, operands),
             Expr::Compare(comparison, slow, operands) => self.compare(frame, *comparison, *slow, operands),
             Expr::Tuple(items) => self.tuple(frame, items),
-            Expr::Apply(operation, _, arguments) => self.apply(frame, *operation, arguments),
+            Expr::Apply(operation, known, arguments) => self.apply(frame, *operation, *known, arguments),
             Expr::Item(container, at, slow) => {
                 let value = self.eval(frame, container)?;
                 self.item(value, *at, *slow)
@@ -58,7 +58,8 @@ impl<'a> Machine<'a, '_> {
             Expr::And(operands) => self.until(frame, operands, false),
             Expr::Or(operands) => self.until(frame, operands, true),
             Expr::Not(operand) => Ok(Value::Bool(!self.holds(frame, operand)?)),
-            Expr::List(items) => Ok(Value::List(self.all(frame, items)?)),
+            Expr::List(items) => self.list(frame, items),
+            Expr::NewSet => self.heap()?.new_set().map(Value::Object),
             Expr::Dict(entries) => self.dict(frame, entries),
             Expr::Row(shape, fields) => Ok(Value::Row(shape, self.all(frame, fields)?)),
             Expr::InputAttribute(input, name) => self.input_attribute(*input, name),
@@ -74,17 +75,29 @@ impl<'a> Machine<'a, '_> {
             Expr::Lookup(lookup, key, default) => self.lookup(frame, lookup, key, default.as_deref()),
             Expr::Format(operand, spec, conversion) => self.format(frame, operand, spec, *conversion),
             Expr::Concat(parts) => self.concat(frame, parts),
-            Expr::Each(element, clauses) => {
-                let mut items = Items::new_in(self.arena);
-                self.each(frame, element, clauses, &mut items)?;
-                Ok(Value::List(items.into_bump_slice()))
-            }
+            Expr::Each(element, clauses) => self.comprehension(frame, element, clauses),
             Expr::Call(function, arguments) => self.call(frame, *function, arguments),
             Expr::Sorted(keyed, reverse) => self.sorted(frame, keyed, reverse),
             Expr::Insorted(keyed, item, behind) => self.insorted(frame, keyed, item, *behind),
             Expr::Extreme(wanted, keyed, default) => self.extreme(frame, *wanted, keyed, default.as_deref()),
             _ => Err(Doubt),
         }
+    }
+
+    fn comprehension(&mut self, frame: &mut Frame<'a>, element: &'a Expr, clauses: &'a [Clause]) -> Evaluated<'a> {
+        let mut items = Items::new_in(self.arena);
+        self.each(frame, element, clauses, &mut items)?;
+        self.alone(&items)?;
+        Ok(Value::List(items.into_bump_slice()))
+    }
+
+    /// A list; each one is at a place of its own.
+    #[inline(never)]
+    fn list(&mut self, frame: &mut Frame<'a>, items: &'a [Expr]) -> Evaluated<'a> {
+        if items.is_empty() {
+            return Ok(Value::List(&self.arena.alloc_slice_fill_copy(1, Value::None)[..0]));
+        }
+        self.all(frame, items).map(Value::List)
     }
 
     #[inline(never)]
@@ -96,6 +109,9 @@ impl<'a> Machine<'a, '_> {
     fn all(&mut self, frame: &mut Frame<'a>, items: &'a [Expr]) -> Result<&'a [Value<'a>], Doubt> {
         let arena = self.arena;
         let values = arena.alloc_slice_try_fill_with(items.len(), |index| self.eval(frame, &items[index]))?;
+        if !matches!(self.objects, Objects::None) {
+            self.alone(values)?;
+        }
         Ok(values)
     }
 
@@ -126,25 +142,32 @@ impl<'a> Machine<'a, '_> {
     #[inline(never)]
     fn compare(&mut self, frame: &mut Frame<'a>, comparison: Comparison, slow: Operation, operands: &'a [Expr; 2]) -> Evaluated<'a> {
         match (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?) {
-            (Value::Int(left), Value::Int(right)) => Ok(Value::Bool(compared(comparison, &left, &right))),
-            (Value::Float(left), Value::Float(right)) => Ok(Value::Bool(compared(comparison, &left, &right))),
-            (Value::Text(left), Value::Text(right)) => Ok(Value::Bool(compared(comparison, left, right))),
+            (Value::Int(left), Value::Int(right)) => Ok(Value::Bool(comparison.holds(&left, &right))),
+            (Value::Float(left), Value::Float(right)) => Ok(Value::Bool(comparison.holds(&left, &right))),
+            (Value::Text(left), Value::Text(right)) => Ok(Value::Bool(comparison.holds(left, right))),
             (left, right) => self.slowly(slow, left, right),
         }
     }
 
     #[inline(never)]
     fn slowly(&mut self, operation: Operation, left: Value<'a>, right: Value<'a>) -> Evaluated<'a> {
+        let (left, right) = (self.plain(left)?, self.plain(right)?);
         let value = operation(self.arena, &[left, right])?;
         self.bounded().map(|()| value)
     }
 
     #[inline(never)]
-    fn apply(&mut self, frame: &mut Frame<'a>, operation: Operation, arguments: &'a [Expr]) -> Evaluated<'a> {
+    fn apply(&mut self, frame: &mut Frame<'a>, operation: Operation, known: Known, arguments: &'a [Expr]) -> Evaluated<'a> {
         let value = match arguments {
-            [one] => operation(self.arena, &[self.eval(frame, one)?]),
+            [one] => match self.eval(frame, one)? {
+                Value::Object(number) => return self.of_object(operation, known, number),
+                value => operation(self.arena, &[value]),
+            },
             [one, two] => {
                 let (one, two) = (self.eval(frame, one)?, self.eval(frame, two)?);
+                if let (Value::Object(_), _) | (_, Value::Object(_)) = (one, two) {
+                    return self.of_objects(operation, known, one, two);
+                }
                 return self.slowly(operation, one, two);
             }
             _ => operation(self.arena, self.all(frame, arguments)?),
@@ -157,7 +180,7 @@ impl<'a> Machine<'a, '_> {
         let (last, before) = operands.split_last().ok_or(Doubt)?;
         for operand in before {
             let value = self.eval(frame, operand)?;
-            if truth(value)? == end {
+            if self.truth(value)? == end {
                 return Ok(value);
             }
         }
@@ -170,6 +193,7 @@ impl<'a> Machine<'a, '_> {
         let mut pairs: Items<'a, (Value<'a>, Value<'a>)> = Items::with_capacity_in(entries.len(), self.arena);
         for [key, value] in entries {
             let (key, value) = (self.eval(frame, key)?, self.eval(frame, value)?);
+            self.alone(&[value])?;
             if !is_hashable(key, 16) {
                 return Err(Doubt);
             }
@@ -190,8 +214,10 @@ impl<'a> Machine<'a, '_> {
 
     fn chain(&mut self, frame: &mut Frame<'a>, first: &'a Expr, rest: &'a [(Operation, Expr)]) -> Evaluated<'a> {
         let mut left = self.eval(frame, first)?;
+        left = self.plain(left)?;
         for (operation, operand) in rest {
             let right = self.eval(frame, operand)?;
+            let right = self.plain(right)?;
             if !truth(operation(self.arena, &[left, right])?)? {
                 return Ok(Value::Bool(false));
             }
@@ -214,6 +240,7 @@ impl<'a> Machine<'a, '_> {
 
     fn format(&mut self, frame: &mut Frame<'a>, operand: &'a Expr, spec: &str, conversion: Option<char>) -> Evaluated<'a> {
         let value = self.eval(frame, operand)?;
+        let value = self.plain(value)?;
         let text = python::format(self.arena, value, spec, conversion)?;
         self.bounded().map(|()| Value::Text(text))
     }
@@ -268,16 +295,4 @@ impl<'a> Machine<'a, '_> {
 #[inline]
 fn floors(left: i64, right: i64) -> bool {
     left.wrapping_rem(right) != 0 && (left < 0) != (right < 0)
-}
-
-#[inline]
-fn compared<T: PartialOrd + ?Sized>(comparison: Comparison, left: &T, right: &T) -> bool {
-    match comparison {
-        Comparison::Eq => left == right,
-        Comparison::Ne => left != right,
-        Comparison::Lt => left < right,
-        Comparison::Le => left <= right,
-        Comparison::Gt => left > right,
-        Comparison::Ge => left >= right,
-    }
 }

@@ -5,7 +5,7 @@ use crate::column::Data;
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Shape, Value};
 
-impl<'a> Machine<'a, '_> {
+impl<'a> Machine<'a, '_, '_> {
     /// A parameter of the first function; the value is made once.
     #[inline(never)]
     pub(super) fn input(&mut self, number: u32) -> Value<'a> {
@@ -43,6 +43,7 @@ impl<'a> Machine<'a, '_> {
         match value {
             Value::Tuple(items) | Value::List(items) => Ok(items[place(at, items.len())?]),
             Value::Row(Shape { class: 0, .. }, items) => Ok(items[place(at, items.len())?]),
+            Value::Object(number) => self.heap()?.item(number, at, self.arena),
             value => slow(self.arena, &[value, Value::Int(at)]),
         }
     }

@@ -11,10 +11,11 @@ use crate::value::{Doubt, Value};
 
 type Pair<'a> = (Value<'a>, Value<'a>);
 
-impl<'a> Machine<'a, '_> {
+impl<'a> Machine<'a, '_, '_> {
     /// Items behind what they are compared by, which is found for all of them before two are compared.
     fn keyed(&mut self, frame: &mut Frame<'a>, keyed: &'a Keyed, items: &'a [Value<'a>]) -> Result<Items<'a, Pair<'a>>, Doubt> {
         let mut pairs = Items::with_capacity_in(items.len(), self.arena);
+        self.alone(items)?;
         for &item in items {
             pairs.push((self.key_of(frame, keyed, item)?, item));
         }
@@ -92,6 +93,10 @@ impl<'a> Machine<'a, '_> {
         let value = self.eval(frame, value)?;
         let index = self.eval(frame, index)?;
         let old = frame.locals[local as usize].ok_or(Doubt)?;
+        if let Value::Object(number) = old {
+            return self.heap()?.put(number, index, value);
+        }
+        self.alone(&[value])?;
         frame.locals[local as usize] = Some(python::with_item(self.arena, old, index, value)?);
         self.bounded()
     }

@@ -8,11 +8,15 @@ mod context;
 mod expressions;
 mod fields;
 mod keys;
+mod objects;
+
+use std::cell::RefCell;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
 use crate::column::Column;
+use crate::heap::Heap;
 use crate::program::{Expr, Function, Program, Statement, Target};
 use crate::python;
 use crate::value::{Doubt, Value};
@@ -74,11 +78,24 @@ impl Program {
         arena: &'a Bump,
         steps: &'i mut u32,
     ) -> Result<Value<'a>, Doubt> {
+        self.call_with((context, Objects::None), constants, inputs, arena, steps)
+    }
+
+    /// The same where [`Value::Object`] is something.
+    #[inline]
+    pub(crate) fn call_with<'a, 'i>(
+        &'a self,
+        (context, objects): (Option<&'i mut (dyn Context<'a> + 'i)>, Objects<'_>),
+        constants: &'a [Value<'a>],
+        inputs: &'i mut [Input<'a>],
+        arena: &'a Bump,
+        steps: &'i mut u32,
+    ) -> Result<Value<'a>, Doubt> {
         let function = &self.functions[0];
         if inputs.len() != function.parameters {
             return Err(Doubt);
         }
-        let mut machine = Machine { functions: &self.functions, constants, inputs, context, arena, steps };
+        let mut machine = Machine { functions: &self.functions, constants, inputs, context, arena, steps, objects };
         let locals = if function.assigned.is_empty() && function.locals == function.parameters { 0 } else { function.locals };
         let mut frame = Frame::new(locals, arena);
         for &local in &function.assigned {
@@ -86,6 +103,15 @@ impl Program {
         }
         machine.run(function, &mut frame)
     }
+}
+
+/// Lists and sets that can be changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Objects<'h> {
+    /// There are none.
+    None,
+    /// These; and whether lists may have them in them, as an accumulator is being made.
+    Of(&'h RefCell<&'h mut Heap>, bool),
 }
 
 /// Evaluates expressions of a program's first function by themselves.
@@ -110,7 +136,8 @@ impl<'a> Evaluation<'a> {
     ) -> Result<Value<'a>, Doubt> {
         self.frame.locals.iter_mut().zip(locals).for_each(|(place, local)| *place = local);
         let (functions, steps) = (&*self.program.functions, &mut MOST_STEPS.clone());
-        let mut machine = Machine { functions, constants: self.constants, inputs, context: None, arena: self.arena, steps };
+        let (objects, arena) = (Objects::None, self.arena);
+        let mut machine = Machine { functions, constants: self.constants, inputs, context: None, arena, steps, objects };
         machine.eval(&mut self.frame, expr)
     }
 }
@@ -138,16 +165,17 @@ enum Flow<'a> {
 }
 
 /// A call of a program.
-struct Machine<'a, 'i> {
+struct Machine<'a, 'i, 'h> {
     functions: &'a [Function],
     constants: &'a [Value<'a>],
     inputs: &'i mut [Input<'a>],
     context: Option<&'i mut (dyn Context<'a> + 'i)>,
     arena: &'a Bump,
     steps: &'i mut u32,
+    objects: Objects<'h>,
 }
 
-impl<'a> Machine<'a, '_> {
+impl<'a> Machine<'a, '_, '_> {
     #[inline]
     fn run(&mut self, function: &'a Function, frame: &mut Frame<'a>) -> Result<Value<'a>, Doubt> {
         if let [Statement::Return(expr)] = &*function.body {
@@ -191,6 +219,7 @@ impl<'a> Machine<'a, '_> {
                 Statement::Append(local, expr) => self.append(frame, *local, expr).map(|()| Flow::Next)?,
                 Statement::Yield(expr) => {
                     let value = self.eval(frame, expr)?;
+                    self.alone(&[value])?;
                     frame.yields.push(value);
                     continue;
                 }
@@ -201,6 +230,7 @@ impl<'a> Machine<'a, '_> {
                 Statement::For(target, iterable, body) => self.loop_over(frame, target, iterable, body)?,
                 Statement::While(condition, body) => self.loop_while(frame, condition, body)?,
                 Statement::Put(local, index, value) => self.put(frame, *local, index, value).map(|()| Flow::Next)?,
+                Statement::InPlace(change, object, values) => self.change_object(frame, *change, object, values).map(|()| Flow::Next)?,
                 Statement::Break => Flow::Break,
                 Statement::Continue => Flow::Continue,
                 Statement::Return(expr) => Flow::Return(self.eval(frame, expr)?),
@@ -217,8 +247,13 @@ impl<'a> Machine<'a, '_> {
 
     /// Gives a local list an item more. The list before it stays as it is, as others may have it.
     fn append(&mut self, frame: &mut Frame<'a>, local: u32, expr: &'a Expr) -> Result<(), Doubt> {
+        if let Some(Value::Object(number)) = frame.locals[local as usize] {
+            let item = self.eval(frame, expr)?;
+            return self.heap()?.append(number, item);
+        }
         let Some(Value::List(old)) = frame.locals[local as usize] else { return Err(Doubt) };
         let item = self.eval(frame, expr)?;
+        self.alone(&[item])?;
         self.bounded()?;
         let mut items = Items::with_capacity_in(old.len() + 1, self.arena);
         items.extend_from_slice_copy(old);
@@ -234,15 +269,22 @@ impl<'a> Machine<'a, '_> {
         iterable: &'a Expr,
         body: &'a [Statement],
     ) -> Result<Flow<'a>, Doubt> {
-        for &item in self.items(frame, iterable)? {
+        let before = self.begin_loop();
+        let items = self.items(frame, iterable)?;
+        self.lock();
+        for &item in items {
             self.step()?;
             self.assign(frame, target, item)?;
             match self.block(frame, body)? {
                 Flow::Break => break,
-                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Return(value) => {
+                    self.end_loop(before);
+                    return Ok(Flow::Return(value));
+                }
                 Flow::Next | Flow::Continue => {}
             }
         }
+        self.end_loop(before);
         Ok(Flow::Next)
     }
 
@@ -262,6 +304,7 @@ impl<'a> Machine<'a, '_> {
     fn items(&mut self, frame: &mut Frame<'a>, iterable: &'a Expr) -> Result<&'a [Value<'a>], Doubt> {
         match self.eval(frame, iterable)? {
             Value::Tuple(items) | Value::List(items) => Ok(items),
+            Value::Object(number) => self.heap()?.items(number, self.arena),
             value => {
                 let items = python::iterate(self.arena, value)?;
                 self.bounded().map(|()| items)
@@ -285,6 +328,7 @@ impl<'a> Machine<'a, '_> {
         let items = match value {
             Value::Tuple(items) | Value::List(items) => items,
             Value::Row(shape, items) if shape.class == 0 => items,
+            Value::Object(number) => self.heap()?.items(number, self.arena)?,
             value => python::iterate(self.arena, value)?,
         };
         if items.len() != targets.len() {
@@ -296,7 +340,8 @@ impl<'a> Machine<'a, '_> {
     /// Whether Python takes what the expression gives for true.
     #[inline]
     fn holds(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Result<bool, Doubt> {
-        truth(self.eval(frame, expr)?)
+        let value = self.eval(frame, expr)?;
+        self.truth(value)
     }
 }
 

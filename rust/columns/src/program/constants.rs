@@ -4,7 +4,8 @@ use bumpalo::Bump;
 use serde_json::Value as Json;
 
 use super::parse::{Malformed, list, malformed};
-use crate::value::Value;
+use crate::python;
+use crate::value::{Moment, Value};
 
 /// A constant.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,7 @@ pub enum Constant {
     Tuple(Box<[Self]>),
     List(Box<[Self]>),
     Dict(Box<[(Self, Self)]>),
+    Moment(Moment),
 }
 
 impl Constant {
@@ -50,6 +52,10 @@ impl Constant {
                 };
                 Self::Dict(list(entries)?.iter().map(entry).collect::<Result<_, _>>()?)
             }
+            ("at" | "day" | "span", Json::Array(numbers)) => {
+                let numbers = numbers.iter().map(Json::as_i64).collect::<Vec<_>>();
+                Self::Moment(python::moment(kind, &numbers).ok_or_else(|| malformed("a date or time has its numbers"))?)
+            }
             _ => return Err(malformed(format!("{kind:?} is no kind of constant here"))),
         })
     }
@@ -74,6 +80,7 @@ impl Constant {
                 let pairs = entries.iter().map(|(key, value)| (key.value(arena), value.value(arena)));
                 Value::Dict(arena.alloc_slice_fill_iter(pairs))
             }
+            Self::Moment(moment) => Value::Moment(*moment),
         }
     }
 }

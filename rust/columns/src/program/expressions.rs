@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
 use super::patterns::{call_of, pattern_of};
-use super::{Around, Binary, Clause, Comparison, Constant, Expr, Keyed, Known, Lookup, Set};
+use super::words::{at_once, comparison, conversion_of, known, operator, sought};
+use super::{Around, Binary, Clause, Constant, Expr, Keyed, Known, Lookup, Set};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
 
@@ -43,6 +44,7 @@ impl Scope<'_> {
             ("not", [operand]) => Expr::Not(Box::new(self.expr(operand)?)),
             ("tuple", items) => Expr::Tuple(self.all(items)?),
             ("list", items) => Expr::List(self.all(items)?),
+            ("new_set", []) => Expr::NewSet,
             ("dict", entries) => self.dict(entries)?,
             ("row", [names, fields @ ..]) => self.row(names, fields)?,
             ("attr", [object, attribute]) => self.attribute(object, text(attribute)?)?,
@@ -151,7 +153,7 @@ impl Scope<'_> {
             (Expr::Input(local), Expr::Text(name)) => Expr::InputKey(local, name, operation),
             (container, Expr::Int(at)) => Expr::Item(Box::new(container), at, operation),
             (container, Expr::Text(name)) => Expr::Key(Box::new(container), name, operation),
-            (container, index) => Expr::Apply(operation, Known::Other, Box::new([container, index])),
+            (container, index) => Expr::Apply(operation, Known::Index, Box::new([container, index])),
         })
     }
 
@@ -190,7 +192,7 @@ impl Scope<'_> {
 
     fn slice(&mut self, parts: &[Json]) -> Read {
         let part = |part: &Json| if part.is_null() { Ok(Expr::None) } else { self.expr(part) };
-        Ok(Expr::Apply(operator("slice")?, Known::Other, parts.iter().map(part).collect::<Result<_, _>>()?))
+        Ok(Expr::Apply(operator("slice")?, Known::Copy, parts.iter().map(part).collect::<Result<_, _>>()?))
     }
 
     fn binary(&mut self, name: &str, left: &Json, right: &Json) -> Result<Option<Expr>, Malformed> {
@@ -233,7 +235,7 @@ impl Scope<'_> {
             let operands = Box::new([first, operand]);
             return Ok(match at_once(name) {
                 Some(comparison) => Expr::Compare(comparison, operation, operands),
-                None => Expr::Apply(operation, Known::Other, operands),
+                None => Expr::Apply(operation, sought(name), operands),
             });
         }
         let chain = chain.into_iter().map(|(name, operand)| Ok((comparison(name)?, operand)));
@@ -316,7 +318,8 @@ impl Scope<'_> {
             let passes = iterates || (again && matches!(value[1].as_str(), Some("range" | "keys" | "values" | "items")));
             if passes { self.iterable(value) } else { self.expr(value) }
         };
-        Ok(Expr::Apply(operation, known(name), values.iter().map(value).collect::<Result<_, _>>()?))
+        let known = if values.len() == 1 && matches!(name, "sum" | "min" | "max") { Known::Copy } else { known(name) };
+        Ok(Expr::Apply(operation, known, values.iter().map(value).collect::<Result<_, _>>()?))
     }
 
     fn each(&mut self, element: &Json, clauses: &[Json]) -> Read {
@@ -357,44 +360,4 @@ impl Scope<'_> {
 pub(super) fn is_iterator(json: &Json) -> bool {
     let name = json[1].as_str().unwrap_or_default();
     matches!(json[0].as_str(), Some("builtin" | "method")) && python::is_passing(name)
-}
-
-fn known(name: &str) -> Known {
-    match name {
-        "int" => Known::Int,
-        "len" => Known::Len,
-        "split" => Known::Split,
-        _ => Known::Other,
-    }
-}
-
-fn operator(name: &str) -> Result<Operation, Malformed> {
-    python::operator(name).ok_or_else(|| malformed(format!("{name:?} is no operator")))
-}
-
-fn comparison(name: &str) -> Result<Operation, Malformed> {
-    match name {
-        "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "not_in" | "in_set" | "not_in_set" | "is" | "is_not" => operator(name),
-        _ => Err(malformed(format!("{name:?} is no comparison"))),
-    }
-}
-
-fn at_once(name: &str) -> Option<Comparison> {
-    Some(match name {
-        "eq" => Comparison::Eq,
-        "ne" => Comparison::Ne,
-        "lt" => Comparison::Lt,
-        "le" => Comparison::Le,
-        "gt" => Comparison::Gt,
-        "ge" => Comparison::Ge,
-        _ => return None,
-    })
-}
-
-fn conversion_of(text: &str) -> Result<Option<char>, Malformed> {
-    match text {
-        "" => Ok(None),
-        "r" | "s" | "a" => Ok(text.chars().next()),
-        _ => Err(malformed(format!("{text:?} is no conversion"))),
-    }
 }

@@ -167,7 +167,7 @@ fn hash_into(hasher: &mut impl Hasher, value: Value<'_>, depth: usize) -> Result
                 hash_into(hasher, item, below)?;
             }
         }
-        Value::List(_) | Value::Dict(_) | Value::Row(..) => return Err(Doubt),
+        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Moment(_) | Value::Object(_) => return Err(Doubt),
     }
     Ok(())
 }
@@ -189,7 +189,7 @@ fn is_equal(constant: &Constant, value: Value<'_>) -> Result<bool, Doubt> {
         (Constant::Float(number), _) => Value::Float(*number),
         (Constant::Text(text), _) => Value::Text(text),
         (Constant::Bytes(bytes), _) => Value::Bytes(bytes),
-        (Constant::Tuple(_) | Constant::List(_) | Constant::Dict(_), _) => return Ok(false),
+        (Constant::Tuple(_) | Constant::List(_) | Constant::Dict(_) | Constant::Moment(_), _) => return Ok(false),
     };
     python::same_item(scalar, value)
 }

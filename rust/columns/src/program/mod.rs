@@ -17,6 +17,7 @@ mod guard;
 mod lookups;
 mod parse;
 mod patterns;
+mod words;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -81,6 +82,11 @@ impl Program {
         (self.parameters() == 2).then_some((sums?, items.len()))
     }
 
+    /// Whether it changes lists and sets that it is given, in place.
+    pub fn changes(&self) -> bool {
+        self.functions.iter().any(|function| function.changes)
+    }
+
     /// Whether it gives something that is only iterated over in Python, and is a list here.
     pub fn is_iterator(&self) -> bool {
         self.functions[0].iterator
@@ -95,8 +101,18 @@ pub(crate) struct Function {
     pub body: Vec<Statement>,
     pub generator: bool,
     pub iterator: bool,
+    /// Whether it changes something in place.
+    pub changes: bool,
     /// The parameters that are locals, as it assigns to them; of the first function only.
     pub assigned: Vec<u32>,
+}
+
+/// How a list or set is changed in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InPlace {
+    Append,
+    Add,
+    Put,
 }
 
 /// Where values go.
@@ -113,6 +129,8 @@ pub(crate) enum Statement {
     Append(u32, Expr),
     /// At an index of a local list or dict there is a value.
     Put(u32, Expr, Expr),
+    /// A list or set of a heap is changed: it, and what with.
+    InPlace(InPlace, Expr, Vec<Expr>),
     If(Expr, Vec<Statement>, Vec<Statement>),
     For(Target, Expr, Vec<Statement>),
     While(Expr, Vec<Statement>),
@@ -153,6 +171,8 @@ pub(crate) enum Expr {
     Not(Box<Self>),
     Tuple(Box<[Self]>),
     List(Box<[Self]>),
+    /// A set of a heap, without elements.
+    NewSet,
     Dict(Box<[[Self; 2]]>),
     Row(Shape, Box<[Self]>),
     /// What is at a constant place.
@@ -195,6 +215,11 @@ pub(crate) enum Known {
     Int,
     Len,
     Split,
+    /// An operator that looks for something in a container; and whether it must not be there.
+    In(bool),
+    Index,
+    /// What it gives has nothing of its arguments but their items.
+    Copy,
     Other,
 }
 
@@ -225,4 +250,19 @@ pub(crate) enum Comparison {
     Le,
     Gt,
     Ge,
+}
+
+impl Comparison {
+    /// Whether two values compare so.
+    #[inline]
+    pub(crate) fn holds<T: PartialOrd + ?Sized>(self, left: &T, right: &T) -> bool {
+        match self {
+            Self::Eq => left == right,
+            Self::Ne => left != right,
+            Self::Lt => left < right,
+            Self::Le => left <= right,
+            Self::Gt => left > right,
+            Self::Ge => left >= right,
+        }
+    }
 }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::depth::{self, DEEPEST, Nesting};
 use super::expressions::is_iterator;
-use super::{Constant, Expr, Function, Program, Statement, Target};
+use super::{Constant, Expr, Function, InPlace, Program, Statement, Target};
 
 /// A text that is no program, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +120,8 @@ fn read(json: &Json, at: usize, known: (&[Signature], usize), constants: &mut Ve
         statements = scope.block(body)?;
         nesting = scope.nesting;
     }
-    Ok((Function { parameters, locals, body: statements, generator, iterator, assigned }, nesting))
+    let changes = any(body, &|statement| statement[0] == "change");
+    Ok((Function { parameters, locals, body: statements, generator, iterator, changes, assigned }, nesting))
 }
 
 /// What is known while a function is read.
@@ -173,6 +174,7 @@ impl<'s> Scope<'s> {
             ("set", [target, value]) => Statement::Set(self.target(target)?, self.expr(value)?),
             ("append", [list, value]) => Statement::Append(self.changed(list)?, self.expr(value)?),
             ("put", [local, index, value]) => Statement::Put(self.changed(local)?, self.expr(index)?, self.expr(value)?),
+            ("change", [name, object, values @ ..]) => self.in_place(text(name)?, object, values)?,
             ("if", [condition, then, other]) => Statement::If(self.expr(condition)?, self.block(list(then)?)?, self.block(list(other)?)?),
             ("for", [target, iterable, body]) => Statement::For(self.target(target)?, self.iterable(iterable)?, self.repeated(body)?),
             ("while", [condition, body]) => Statement::While(self.expr(condition)?, self.repeated(body)?),
@@ -187,6 +189,16 @@ impl<'s> Scope<'s> {
                 return self.change(name, rest)?.ok_or_else(malformed);
             }
         })
+    }
+
+    fn in_place(&mut self, name: &str, object: &Json, values: &[Json]) -> Result<Statement, Malformed> {
+        let change = match (name, values.len()) {
+            ("append", 1) => InPlace::Append,
+            ("add", 1) => InPlace::Add,
+            ("put", 2) => InPlace::Put,
+            (name, count) => return Err(malformed(format!("{name:?} with {count} values changes nothing"))),
+        };
+        Ok(Statement::InPlace(change, self.expr(object)?, values.iter().map(|value| self.expr(value)).collect::<Result<_, _>>()?))
     }
 
     pub(super) fn target(&mut self, json: &Json) -> Result<Target, Malformed> {

@@ -18,7 +18,7 @@ pub fn classes<'n>(names: impl Iterator<Item = &'n str>) -> Option<i64> {
 pub fn is_instance<'a>(_: &'a Bump, value: Value<'a>, classes: Value<'a>) -> Answer<'a> {
     let Value::Int(classes) = classes else { return Err(Doubt) };
     let own = match value {
-        Value::None => 0,
+        Value::None | Value::Moment(_) => 0,
         Value::Bool(_) => 1 << 0 | 1 << 1, // a bool is an int, too
         Value::Int(_) => 1 << 1,
         Value::Float(_) => 1 << 2,
@@ -28,7 +28,7 @@ pub fn is_instance<'a>(_: &'a Bump, value: Value<'a>, classes: Value<'a>) -> Ans
         Value::List(_) => 1 << 6,
         Value::Dict(_) => 1 << 7,
         Value::Row(shape, _) if shape.class == 0 => 1 << 8,
-        Value::Row(..) => return Err(Doubt),
+        Value::Row(..) | Value::Object(_) => return Err(Doubt),
     };
     Ok(Value::Bool(own & classes != 0))
 }

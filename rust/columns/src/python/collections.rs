@@ -150,7 +150,7 @@ pub fn tuple<'a>(bump: &'a Bump, arguments: &[Value<'a>]) -> Answer<'a> {
 /// `list(items)`.
 pub fn list<'a>(bump: &'a Bump, arguments: &[Value<'a>]) -> Answer<'a> {
     match arguments {
-        [] => Ok(Value::List(&[])),
+        [] => Ok(Value::List(&bump.alloc_slice_fill_copy(1, Value::None)[..0])), // at a place of its own
         [items] => iterate(bump, *items).map(Value::List),
         _ => Err(Doubt),
     }

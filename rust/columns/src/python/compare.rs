@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::dates;
 use super::numbers::int_of;
 use crate::value::{Doubt, Value};
 
@@ -31,7 +32,8 @@ fn same(a: Value<'_>, b: Value<'_>, depth: usize) -> Result<bool, Doubt> {
         (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => all_same(a, b, depth),
         (Value::Dict(a), Value::Dict(b)) => same_dict(a, b, depth),
         (Value::Row(shape, a), Value::Row(other, b)) if shape.class == 0 && shape == other => all_same(a, b, depth),
-        (Value::Row(..), _) | (_, Value::Row(..)) => Err(Doubt), // a class may define equality
+        (Value::Row(..) | Value::Object(_), _) | (_, Value::Row(..) | Value::Object(_)) => Err(Doubt), // a class may define equality
+        (Value::Moment(a), Value::Moment(b)) => dates::same(a, b),
         (Value::Int(_) | Value::Bool(_) | Value::Float(_), Value::Int(_) | Value::Bool(_) | Value::Float(_)) => {
             Ok(number_order(a, b)? == Some(Ordering::Equal))
         }
@@ -156,6 +158,7 @@ fn ordered(a: Value<'_>, b: Value<'_>, depth: usize) -> Result<Option<Ordering>,
             }
             Ok(Some(a.len().cmp(&b.len())))
         }
+        (Value::Moment(a), Value::Moment(b)) => dates::order(a, b).map(Some),
         _ => number_order(a, b),
     }
 }

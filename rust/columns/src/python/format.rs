@@ -5,6 +5,7 @@ use std::fmt::Write;
 use bumpalo::Bump;
 use bumpalo::collections::String;
 
+use super::dates;
 use super::digits::{Style, unsigned};
 use super::layout::{Number, Spec};
 use super::numbers::int_of;
@@ -28,6 +29,7 @@ pub fn format<'a>(bump: &'a Bump, value: Value<'a>, spec: &str, conversion: Opti
         Value::Text(text) => text_as(bump, text, &Spec::parse(spec, '<')?),
         Value::Float(f) => float_as(bump, f, &Spec::parse(spec, '>')?),
         Value::Int(_) | Value::Bool(_) => int_as(bump, int_of(value).ok_or(Doubt)?, &Spec::parse(spec, '>')?),
+        Value::Moment(moment) => dates::formatted(bump, moment, spec),
         _ => Err(Doubt),
     }
 }

@@ -4,7 +4,7 @@ use bumpalo::Bump;
 
 use super::tables::of;
 use super::texts::{self, Ends, Side};
-use super::{Answer, Function, bytes, cases, collections, convert, format, split};
+use super::{Answer, Function, bytes, cases, collections, convert, dates, format, split};
 use crate::value::{Doubt, Value};
 
 /// A method that texts and perhaps other types have: with the receiver and the further arguments of each.
@@ -130,7 +130,7 @@ pub fn of_others(name: &str, arguments: usize) -> Option<Function> {
         ("values", 1) => Some(|bump, values| dict(values, |entries, _| collections::view(bump, entries, |entry| entry.1))),
         ("items", 1) => Some(items),
         ("get", 2..=3) => Some(|_, values| dict(values, collections::get)),
-        _ => None,
+        _ => dates::method(name, arguments),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use bumpalo::Bump;
 
-use super::{Answer, collections, sequences};
-use crate::value::{Doubt, Value};
+use super::{Answer, collections, dates, sequences};
+use crate::value::{Doubt, Moment, Value};
 
 /// Two numbers of an operation after Python's coercion.
 enum Pair {
@@ -52,12 +52,18 @@ pub fn add<'a>(bump: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
     match pair(a, b) {
         Ok(Pair::Ints(a, b)) => int(a.checked_add(b)),
         Ok(Pair::Floats(a, b)) => Ok(Value::Float(a + b)),
-        Err(Doubt) => sequences::concatenated(bump, a, b),
+        Err(Doubt) => match (a, b) {
+            (Value::Moment(a), Value::Moment(b)) => dates::add(a, b),
+            _ => sequences::concatenated(bump, a, b),
+        },
     }
 }
 
 /// `a - b`.
 pub fn sub<'a>(_: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
+    if let (Value::Moment(a), Value::Moment(b)) = (a, b) {
+        return dates::sub(a, b);
+    }
     match pair(a, b)? {
         Pair::Ints(a, b) => int(a.checked_sub(b)),
         Pair::Floats(a, b) => Ok(Value::Float(a - b)),
@@ -70,6 +76,8 @@ pub fn mul<'a>(bump: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
         Ok(Pair::Ints(a, b)) => int(a.checked_mul(b)),
         Ok(Pair::Floats(a, b)) => Ok(Value::Float(a * b)),
         Err(Doubt) => match (int_of(a), int_of(b)) {
+            (Some(times), None) if let Value::Moment(span) = b => dates::times(span, times),
+            (None, Some(times)) if let Value::Moment(span) = a => dates::times(span, times),
             (Some(times), None) => sequences::repeated(bump, b, times),
             (None, Some(times)) => sequences::repeated(bump, a, times),
             _ => Err(Doubt),
@@ -79,6 +87,7 @@ pub fn mul<'a>(bump: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
 
 /// `a / b`; of two integers the nearest float to the exact quotient.
 pub fn truediv<'a>(_: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
+    let (a, b) = dates::spans(a, b);
     match pair(a, b)? {
         Pair::Ints(_, 0) => Err(Doubt),
         Pair::Ints(a, b) => Ok(Value::Float(quotient(a, b))),
@@ -88,7 +97,7 @@ pub fn truediv<'a>(_: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
 }
 
 /// The exact quotient of two integers, rounded once. `b` is not zero.
-fn quotient(a: i64, b: i64) -> f64 {
+pub(super) fn quotient(a: i64, b: i64) -> f64 {
     const EXACT: u64 = 1 << 53;
     let (x, y) = (a.unsigned_abs(), b.unsigned_abs());
     if x <= EXACT && y <= EXACT {
@@ -107,6 +116,7 @@ fn quotient(a: i64, b: i64) -> f64 {
 
 /// `a // b`, rounded down.
 pub fn floordiv<'a>(_: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
+    let (a, b) = dates::spans(a, b);
     match pair(a, b)? {
         Pair::Ints(a, b) => int(floor_int(a, b).map(|(quotient, _)| quotient)),
         Pair::Floats(a, b) => Ok(Value::Float(floor_float(a, b)?.0)),
@@ -236,6 +246,7 @@ pub fn xor<'a>(_: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
 pub fn neg<'a>(_: &'a Bump, a: Value<'a>) -> Answer<'a> {
     match a {
         Value::Float(f) => Ok(Value::Float(-f)),
+        Value::Moment(span) => dates::times(span, -1),
         _ => int(index_of(a)?.checked_neg()),
     }
 }
@@ -260,6 +271,7 @@ pub fn invert<'a>(_: &'a Bump, a: Value<'a>) -> Answer<'a> {
 pub fn absolute<'a>(_: &'a Bump, a: Value<'a>) -> Answer<'a> {
     match a {
         Value::Float(f) => Ok(Value::Float(f.abs())),
+        Value::Moment(Moment::Span(span)) => dates::times(Moment::Span(span), if span < 0 { -1 } else { 1 }),
         _ => int(index_of(a)?.checked_abs()),
     }
 }

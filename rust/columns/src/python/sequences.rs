@@ -4,8 +4,8 @@ use bumpalo::Bump;
 use bumpalo::collections::{String, Vec};
 
 use super::numbers::{index_of, int_of};
-use super::{Answer, MOST_BYTES, MOST_ITEMS, compare};
-use crate::value::{Doubt, Value};
+use super::{Answer, MOST_BYTES, MOST_ITEMS, compare, dates};
+use crate::value::{Doubt, Moment, Value};
 
 /// Whether a value is true as a condition.
 pub fn truth(value: Value<'_>) -> Result<bool, Doubt> {
@@ -15,6 +15,7 @@ pub fn truth(value: Value<'_>) -> Result<bool, Doubt> {
         Value::Int(n) => Ok(n != 0),
         Value::Float(f) => Ok(f != 0.0),
         Value::Text(text) => Ok(!text.is_empty()),
+        Value::Moment(moment) => Ok(moment != Moment::Span(0)),
         other => Ok(length(other)? != 0),
     }
 }
@@ -168,6 +169,7 @@ pub fn attribute<'a>(value: Value<'a>, name: &str) -> Answer<'a> {
     match value {
         Value::Row(shape, _) if shape.class == 0 && (name.starts_with('_') || OF_ROW.contains(&name)) => Err(Doubt),
         Value::Row(..) => field(value, name),
+        Value::Moment(moment) => dates::attribute(moment, name),
         _ => Err(Doubt),
     }
 }

@@ -7,6 +7,7 @@ use bumpalo::collections::String;
 
 use super::characters::is_printable;
 use super::compare::DEPTH;
+use super::dates;
 use super::digits::show_float;
 use super::{Answer, MOST_BYTES};
 use crate::value::{Doubt, Value};
@@ -18,6 +19,7 @@ pub fn text<'a>(bump: &'a Bump, value: Value<'a>) -> Result<&'a str, Doubt> {
         Value::None => Ok("None"),
         Value::Bool(b) => Ok(if b { "True" } else { "False" }),
         Value::Bytes(_) => Err(Doubt),
+        Value::Moment(moment) => dates::text(bump, moment),
         _ => repr(bump, value),
     }
 }
@@ -60,7 +62,7 @@ fn show<const ASCII: bool>(shown: &mut String<'_>, value: Value<'_>, depth: usiz
         }
         Value::Dict(entries) => show_dict::<ASCII>(shown, entries, below)?,
         Value::Row(shape, fields) if shape.class == 0 => show_row::<ASCII>(shown, shape.names.as_deref(), fields, below)?,
-        Value::Row(..) => return Err(Doubt),
+        Value::Row(..) | Value::Moment(_) | Value::Object(_) => return Err(Doubt),
     }
     Ok(())
 }

@@ -106,7 +106,7 @@ impl Cells {
                 list.replace(items);
                 lists.push(list);
             }
-            (_, Value::Dict(_) | Value::List(_)) => return Err(Refusal::Doubt),
+            (_, Value::Dict(_) | Value::List(_) | Value::Moment(_) | Value::Object(_)) => return Err(Refusal::Doubt),
             _ => return Err(Refusal::Misfit),
         }
         if !self.absent.is_empty() {
@@ -146,7 +146,7 @@ impl Cells {
                 let kind = Self::within(depth - 1, false);
                 Data::Lists((0..count).map(|_| kind.empty()).collect(), Box::new(kind))
             }
-            Value::None | Value::Dict(_) | Value::List(_) => return Err(Refusal::Doubt),
+            Value::None | Value::Dict(_) | Value::List(_) | Value::Moment(_) | Value::Object(_) => return Err(Refusal::Doubt),
             Value::Bool(_) => Data::Bools(vec![false; count]),
             Value::Int(_) => Data::Ints(vec![0; count]),
             Value::Float(_) => Data::Floats(vec![0.0; count]),

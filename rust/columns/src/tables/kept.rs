@@ -104,6 +104,7 @@ impl Sizes {
                 entries.iter().try_for_each(|&(key, value)| self.add(key, depth).and_then(|()| self.add(value, depth)))?;
             }
             Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
+            Value::Object(_) | Value::Moment(_) => return Err(Doubt),
         }
         Ok(())
     }
@@ -157,7 +158,7 @@ impl Writer {
     /// There is room for it. What is given lives no longer than the memory, which is not changed.
     unsafe fn write(&mut self, value: Value<'_>) -> Value<'static> {
         match value {
-            Value::None => Value::None,
+            Value::None | Value::Object(_) | Value::Moment(_) => Value::None, // the last two are in doubt before
             Value::Bool(value) => Value::Bool(value),
             Value::Int(value) => Value::Int(value),
             Value::Float(value) => Value::Float(value),

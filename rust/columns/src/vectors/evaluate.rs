@@ -25,11 +25,7 @@ pub(crate) fn evaluate<'a>(
     if inputs.len() != function.parameters {
         return (Vector::Same(Value::None), 0);
     }
-    let mut locals = vec![None; function.locals];
-    for &local in &function.assigned {
-        locals[local as usize] = Some(inputs[local as usize]);
-    }
-    let mut evaluator = Evaluator { program, constants, inputs, arena, locals, count, depth: 0 };
+    let mut evaluator = Evaluator::new(program, constants, inputs, count, arena);
     let vector = evaluator.body(&function.body, function.generator);
     (vector, evaluator.count)
 }
@@ -50,7 +46,7 @@ pub(crate) fn truths<'a>(vector: Vector<'a>, count: usize, arena: &'a Bump) -> (
 }
 
 /// What is known while a program is evaluated.
-pub(super) struct Evaluator<'a> {
+pub(crate) struct Evaluator<'a> {
     pub(super) program: &'a Program,
     pub(super) constants: &'a [Value<'a>],
     pub(super) inputs: &'a [Vector<'a>],
@@ -63,6 +59,21 @@ pub(super) struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
+    /// Of the first function of a program, for so many records.
+    pub(crate) fn new(program: &'a Program, constants: &'a [Value<'a>], inputs: &'a [Vector<'a>], count: usize, arena: &'a Bump) -> Self {
+        let function = &program.functions[0];
+        let mut locals = vec![None; function.locals];
+        for &local in &function.assigned {
+            locals[local as usize] = Some(inputs[local as usize]);
+        }
+        Self { program, constants, inputs, arena, locals, count, depth: 0 }
+    }
+
+    /// How many records are not in doubt so far.
+    pub(crate) fn sure(&self) -> usize {
+        self.count
+    }
+
     fn body(&mut self, body: &'a [Statement], generator: bool) -> Vector<'a> {
         let (count, locals) = (self.count, self.locals.clone());
         let flow = if generator { self.generator(body) } else { self.block(body) };
@@ -82,7 +93,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The values of an expression. Recursive, as deep as the program.
-    pub(super) fn eval(&mut self, expr: &'a Expr) -> Vector<'a> {
+    pub(crate) fn eval(&mut self, expr: &'a Expr) -> Vector<'a> {
         match expr {
             Expr::None => Vector::Same(Value::None),
             Expr::Bool(flag) => Vector::Same(Value::Bool(*flag)),

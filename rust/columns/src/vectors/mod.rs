@@ -16,7 +16,7 @@ use bumpalo::Bump;
 use crate::column::Column;
 use crate::value::Value;
 
-pub(crate) use evaluate::{evaluate, truths};
+pub(crate) use evaluate::{Evaluator, evaluate, truths};
 pub(crate) use parts::Exploded;
 
 /// Values of an expression, one for each record. There may be more than are in use.

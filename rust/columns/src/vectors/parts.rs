@@ -10,7 +10,7 @@ use crate::value::{Doubt, Value};
 
 impl<'a> Vector<'a> {
     /// The same, read if it is in a column.
-    pub(super) fn read(self, count: usize, arena: &'a Bump) -> Self {
+    pub(crate) fn read(self, count: usize, arena: &'a Bump) -> Self {
         let Self::Column(column, places) = self else { return self };
         if column.presence().is_some() {
             return Self::Values(arena.alloc_slice_fill_with(count, |index| column.get(places.at(index), arena)));

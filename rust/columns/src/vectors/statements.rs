@@ -102,7 +102,8 @@ impl<'a> Evaluator<'a> {
         Flow::Return(Vector::Lists(ends, self.arena.alloc(values)))
     }
 
-    fn set(&mut self, target: &'a Target, expr: &'a Expr) {
+    /// A local, or several, get the values of an expression.
+    pub(crate) fn set(&mut self, target: &'a Target, expr: &'a Expr) {
         if let (Target::All(targets), Expr::Apply(_, Known::Split, arguments)) = (target, expr)
             && let Some(fields) = self.split_fields(arguments, targets.len())
         {

@@ -129,7 +129,7 @@ impl Process {
     pub fn load(&mut self, states: &[Vec<Batch>], timers: &[Batch]) -> Result<(), Doubt> {
         self.clear();
         let loaded = self.store.load(states);
-        loaded.and_then(|()| self.timers.load(&[], &[], timers)).inspect_err(|Doubt| self.clear())
+        loaded.and_then(|()| self.timers.load(&[], &[], timers, &[])).inspect_err(|Doubt| self.clear())
     }
 
     /// Forgets everything.

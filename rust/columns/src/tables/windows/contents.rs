@@ -1,8 +1,11 @@
 //! What is in a window: one value, that grows with each record.
 
+use std::cell::RefCell;
+
 use bumpalo::Bump;
 
-use crate::machine::{Input, MOST_STEPS};
+use crate::heap::Heap;
+use crate::machine::{Input, MOST_STEPS, Objects};
 use crate::program::Program;
 use crate::tables::best::{Best, field_of};
 use crate::tables::reduce::{Fold, field};
@@ -37,6 +40,11 @@ pub struct Aggregate {
 }
 
 impl Contents {
+    /// Whether accumulators are lists or sets that are changed in place.
+    pub fn changes(&self) -> bool {
+        matches!(self, Self::Aggregate(all) if all.add.changes())
+    }
+
     /// Whether a record may change the contents: a function of both, and the place of the contents.
     pub fn guard(&self) -> Option<(Program, usize)> {
         match self {
@@ -126,6 +134,60 @@ impl<'p> Ready<'p> {
             }
             (Contents::Elements, _) => Err(Doubt),
         }
+    }
+
+    /// An accumulator that is changed in place, after a record.
+    pub fn change<'a, 'h>(
+        &self,
+        current: Option<u32>,
+        record: Input<'a>,
+        heap: &'h RefCell<&'h mut Heap>,
+        arena: &'a Bump,
+    ) -> Result<u32, Doubt>
+    where
+        'p: 'a,
+    {
+        let Contents::Aggregate(all) = self.contents else { return Err(Doubt) };
+        let steps = &mut MOST_STEPS.clone();
+        let current = current.map_or_else(|| self.created(heap, arena), Ok)?;
+        let inputs = &mut [record, Input::Value(Value::Object(current))];
+        match all.add.call_with((None, Objects::Of(heap, false)), self.add, inputs, arena, steps)? {
+            Value::Object(number) if number == current => Ok(number),
+            Value::Object(_) => Err(Doubt),
+            value => heap.borrow_mut().adopt(value),
+        }
+    }
+
+    /// A new accumulator that is changed in place.
+    pub fn created<'a, 'h>(&self, heap: &'h RefCell<&'h mut Heap>, arena: &'a Bump) -> Result<u32, Doubt>
+    where
+        'p: 'a,
+    {
+        let Contents::Aggregate(all) = self.contents else { return Err(Doubt) };
+        let value = all.create.call_with((None, Objects::Of(heap, true)), self.create, &mut [], arena, &mut MOST_STEPS.clone())?;
+        heap.borrow_mut().adopt(value)
+    }
+
+    /// The constants of the function that takes a record.
+    pub fn of_add(&self) -> &'p [Value<'p>] {
+        self.add
+    }
+
+    /// What a window with such an accumulator shows.
+    pub fn result_of<'a, 'h>(&self, accumulator: u32, heap: &'h RefCell<&'h mut Heap>, arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    where
+        'p: 'a,
+    {
+        let Contents::Aggregate(all) = self.contents else { return Err(Doubt) };
+        let inputs = &mut [Input::Value(Value::Object(accumulator))];
+        let result = all.result.call_with((None, Objects::Of(heap, false)), self.result, inputs, arena, &mut MOST_STEPS.clone());
+        let mut heap = heap.borrow_mut();
+        let result = match result? {
+            Value::Object(number) => heap.copy(number, arena),
+            value => Ok(value),
+        };
+        heap.rollback();
+        result
     }
 
     /// The contents of two windows as one.

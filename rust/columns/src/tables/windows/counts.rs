@@ -123,7 +123,7 @@ impl CountWindows {
     /// nothing is.
     pub fn load(&mut self, values: &[Batch], counts: &[Batch]) -> Result<(), Doubt> {
         self.clear();
-        self.entries.load(&[], values, &[]).and_then(|()| self.load_counts(counts)).inspect_err(|Doubt| self.clear())
+        self.entries.load(&[], values, &[], &[]).and_then(|()| self.load_counts(counts)).inspect_err(|Doubt| self.clear())
     }
 
     fn load_counts(&mut self, counts: &[Batch]) -> Result<(), Doubt> {

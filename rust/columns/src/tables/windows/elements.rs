@@ -3,6 +3,7 @@
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
+use super::entries::{Entries, FULL};
 use crate::tables::cells::Cells;
 use crate::value::Value;
 
@@ -96,11 +97,36 @@ impl Elements {
     }
 }
 
+impl Entries {
+    /// Takes the first records out of a window, and puts another one in the place of the first that is left.
+    pub fn drop_first(&mut self, number: usize, count: usize, first: Option<Value<'_>>) {
+        if let Some(elements) = &mut self.elements {
+            elements.drop_first(number, count, first);
+        }
+    }
+
+    /// Puts the records of a window behind those of another one.
+    pub fn pass_on(&mut self, from: usize, to: usize) {
+        if self.flags[from] & FULL != 0 {
+            if let Some(elements) = &mut self.elements {
+                elements.pass_on(from, to);
+            }
+            self.empty(from);
+            self.fill(to);
+        }
+    }
+
+    /// The records of some windows, and one more.
+    pub fn list<'a>(&'a self, windows: impl Iterator<Item = usize>, more: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        self.elements.as_ref().map_or(Value::None, |elements| elements.list(windows, Some(more), arena))
+    }
+}
+
 /// Whether nobody can change a value. Recursive, as deep as the value.
 fn is_frozen(value: Value<'_>) -> bool {
     match value {
         Value::Tuple(items) => items.iter().all(|&item| is_frozen(item)),
-        Value::List(_) | Value::Dict(_) | Value::Row(..) => false,
+        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Object(_) => false,
         _ => true,
     }
 }

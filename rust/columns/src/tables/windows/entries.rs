@@ -8,6 +8,7 @@ pub use super::assigner::Window;
 use super::elements::Elements;
 use super::folds::Folds;
 use super::moves::id;
+use super::roots::Roots;
 use crate::column::Column;
 use crate::tables::cells::Cells;
 use crate::tables::table::{hash_of, hasher};
@@ -39,6 +40,8 @@ pub struct Entries {
     pub(super) values: Cells,
     /// What is in the windows instead of a value.
     pub(super) elements: Option<Elements>,
+    /// Lists and sets in the windows instead of a value.
+    pub(super) objects: Option<Roots>,
     pub(super) windows: Vec<Window>,
     /// The window under whose name Python has the contents, where windows merge.
     pub(super) kept: Vec<Window>,
@@ -68,6 +71,7 @@ impl Entries {
             keys: Cells::default(),
             values: if lists { Cells::with_lists() } else { Cells::default() },
             elements: elements.then(Elements::default),
+            objects: None,
             windows: Vec::new(),
             kept: Vec::new(),
             hashes: Vec::new(),
@@ -186,7 +190,7 @@ impl Entries {
     pub fn value<'a>(&'a self, number: usize, arena: &'a Bump) -> Option<Value<'a>> {
         (self.flags[number] & FULL != 0).then(|| match &self.elements {
             Some(elements) => elements.list(std::iter::once(number), None, arena),
-            None => self.values.get(number, arena),
+            None => self.root(number).map_or_else(|| self.values.get(number, arena), Value::Object),
         })
     }
 
@@ -250,7 +254,7 @@ impl Entries {
         self.fill(number);
     }
 
-    fn fill(&mut self, number: usize) {
+    pub(super) fn fill(&mut self, number: usize) {
         if self.flags[number] & FULL == 0 {
             self.flags[number] |= FULL;
             self.full += 1;
@@ -269,29 +273,6 @@ impl Entries {
             elements.add(number, record);
         }
         self.fill(number);
-    }
-
-    /// Takes the first records out of a window, and puts another one in the place of the first that is left.
-    pub fn drop_first(&mut self, number: usize, count: usize, first: Option<Value<'_>>) {
-        if let Some(elements) = &mut self.elements {
-            elements.drop_first(number, count, first);
-        }
-    }
-
-    /// Puts the records of a window behind those of another one.
-    pub fn pass_on(&mut self, from: usize, to: usize) {
-        if self.flags[from] & FULL != 0 {
-            if let Some(elements) = &mut self.elements {
-                elements.pass_on(from, to);
-            }
-            self.empty(from);
-            self.fill(to);
-        }
-    }
-
-    /// The records of some windows, and one more.
-    pub fn list<'a>(&'a self, windows: impl Iterator<Item = usize>, more: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        self.elements.as_ref().map_or(Value::None, |elements| elements.list(windows, Some(more), arena))
     }
 
     /// Replaces a field of what is in a window.
@@ -355,6 +336,7 @@ impl Entries {
     /// Forgets what is in a window.
     pub fn empty(&mut self, number: usize) {
         if self.flags[number] & FULL != 0 {
+            self.drop_root(number);
             self.flags[number] &= !FULL;
             self.full -= 1;
             if let Some(elements) = &mut self.elements {

@@ -5,11 +5,13 @@
 //! assigner   which windows a record belongs to
 //! contents   what becomes of a window with a record
 //! counts     windows by the number of records
+//! effects    accumulators that are changed in place
 //! folds      aggregates of numbers, whose order does not matter
 //! entries    the windows of all keys and their timers
 //! moves      what timers do
 //! elements   their records, where all are kept
 //! out        what has fired
+//! roots      accumulators of a heap
 //! run        records on their way into windows
 //! together   the same for many at a time
 //! straight   the same where each changes a number
@@ -19,12 +21,14 @@
 mod assigner;
 mod contents;
 mod counts;
+mod effects;
 mod elements;
 pub(in crate::tables) mod entries;
 mod folds;
 mod moves;
 pub(in crate::tables) mod news;
 mod out;
+mod roots;
 mod run;
 mod straight;
 mod together;
@@ -32,6 +36,7 @@ mod together;
 use bumpalo::Bump;
 
 use self::contents::Ready;
+use self::effects::Effects;
 use self::entries::Entries;
 use self::folds::Folds;
 use self::out::Out;
@@ -40,6 +45,7 @@ use self::straight::Straight;
 use self::together::Together;
 use crate::batch::Batch;
 use crate::column::Refusal;
+use crate::heap::Tree;
 use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
 use crate::value::{Doubt, Value};
@@ -108,6 +114,8 @@ pub struct Windows {
     folds: Option<Folds>,
     /// The field that records change, if they do nothing else.
     straight: Option<Straight>,
+    /// What records do with accumulators that are changed in place, if that is known.
+    effects: Option<Effects>,
     /// Which records may change the contents of windows.
     guard: Option<(Program, usize)>,
 }
@@ -117,9 +125,10 @@ impl Windows {
     pub fn new(spec: Spec) -> Option<Self> {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
         let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
+        let fits = fits && (!spec.contents.changes() || (keeps_lists(&spec) && !spec.assigner.merges()));
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
-        let (folds, guard) = (Folds::of(&spec.contents), spec.contents.guard());
-        fits.then(|| Self { entries: empty(&spec), folds, straight: Straight::of(&spec), guard, spec })
+        let (folds, effects, guard) = (Folds::of(&spec.contents), Effects::of(&spec.contents), spec.contents.guard());
+        fits.then(|| Self { entries: empty(&spec), folds, straight: Straight::of(&spec), effects, guard, spec })
     }
 
     /// How many windows have something in them.
@@ -142,10 +151,10 @@ impl Windows {
         self.entries.news()
     }
 
-    /// Takes the state of Python in place of this one. Doubt: something of it cannot be here, and nothing is.
-    pub fn load(&mut self, listed: &[Batch], values: &[Batch], timers: &[Batch]) -> Result<(), Doubt> {
+    /// Takes the state of Python in place of this one; `contents`: accumulators that are changed in place. Doubt: something of it cannot be here, and nothing is.
+    pub fn load(&mut self, listed: &[Batch], values: &[Batch], timers: &[Batch], contents: &[Tree]) -> Result<(), Doubt> {
         self.clear();
-        self.entries.load(listed, values, timers).inspect_err(|Doubt| self.clear())
+        self.entries.load(listed, values, timers, contents).inspect_err(|Doubt| self.clear())
     }
 
     /// Forgets everything.
@@ -169,7 +178,7 @@ impl Windows {
         let ready = Ready::new(&spec.contents, &constants);
         let out = Out::new(&spec, &constants);
         let guard = self.guard.as_ref().map(|(program, place)| (program, program.constants(&constants), *place));
-        let known = (self.folds.as_ref(), self.straight, guard);
+        let known = (self.folds.as_ref(), self.straight, self.effects.as_ref(), guard);
         let together = Together::new((&spec, &ready, of_key), known, batch, watermark, now);
         let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
@@ -191,7 +200,7 @@ impl Windows {
                 fired.more = true;
                 break;
             }
-            if let Err(refusal) = fire(&self.entries, &ready, &spec, (number, time), &mut out, &arena) {
+            if let Err(refusal) = fire(&mut self.entries, &ready, &spec, (number, time), &mut out, &arena) {
                 out.truncate(before);
                 fired.more = true;
                 fired.doubtful = refusal == Refusal::Doubt || before == 0;
@@ -212,7 +221,8 @@ impl Windows {
 
 fn empty(spec: &Spec) -> Entries {
     let elements = matches!(spec.contents, Contents::Elements);
-    Entries::new(spec.lateness, spec.assigner.merges(), elements, keeps_lists(spec))
+    let entries = Entries::new(spec.lateness, spec.assigner.merges(), elements, keeps_lists(spec));
+    if spec.contents.changes() { entries.with_objects() } else { entries }
 }
 
 /// Whether lists can be in windows. A function may change one: then nobody else may have it, neither those who get results,
@@ -261,7 +271,7 @@ fn take<'r>(run: &mut Run<'r>, together: Option<&Together<'r>>, of_key: &'r [Val
 
 /// A timer fires: what its window shows.
 fn fire(
-    entries: &Entries,
+    entries: &mut Entries,
     ready: &Ready<'_>,
     spec: &Spec,
     (number, time): (usize, i64),
@@ -270,10 +280,13 @@ fn fire(
 ) -> Result<(), Refusal> {
     let window = entries.window(number);
     let clears = spec.clears && time == entries.cleanup(window);
-    let contents = if time == window.last() { entries.value(number, arena) } else { None };
-    let shown = match contents {
+    let fires = time == window.last();
+    let root = entries.root(number).filter(|_| fires);
+    let accumulated = root.map(|root| entries.with_heap(|heap| ready.result_of(root, heap, arena))).transpose()?;
+    let entries = &*entries;
+    let shown = match if fires && root.is_none() { entries.value(number, arena) } else { None } {
         Some(contents) => Some(ready.result(contents, arena)?),
-        None => None,
+        None => accumulated,
     };
     if shown.is_some() || clears { out.push(entries.key(number, arena), window, shown, clears, arena) } else { Ok(()) }
 }

@@ -6,6 +6,7 @@ use super::entries::{CHANGED, CLEANS, ENDS, Entries, FULL, GONE, KNOWN, LISTED, 
 use super::moves::id;
 use crate::batch::Batch;
 use crate::column::{Builder, Refusal};
+use crate::heap::Tree;
 use crate::tables::timers::Timer;
 use crate::value::{Doubt, Value};
 
@@ -19,6 +20,8 @@ pub struct News {
     pub removed: Vec<Batch>,
     /// What is in windows: key, start, end, contents.
     pub values: Vec<Batch>,
+    /// What is in these windows, where accumulators are changed in place; then there is None in `values`.
+    pub contents: Vec<Tree>,
     /// Windows that merge and are over: key, start, end.
     pub unlisted: Vec<Batch>,
     /// New windows that merge: key, start, end, and start and end of the one under whose name the contents are.
@@ -88,14 +91,16 @@ impl Entries {
 
     fn gathered(&self) -> Result<News, Doubt> {
         let [mut removed, mut values, mut unlisted, mut listed, mut timers] = [(); 5].map(|()| Rows::default());
-        let mut arena = Bump::new();
+        let (mut arena, mut contents) = (Bump::new(), Vec::new());
         let live = |number: &&u32| self.flags[**number as usize] & GONE == 0;
         for &number in self.gone.iter().chain(self.changed.iter().filter(live)) {
             let number = number as usize;
             let (flags, window, kept) = (self.flags[number], self.windows[number], self.kept(number));
             let key = self.key(number, &arena);
             let [start, end, kept_start, kept_end] = [window.start, window.end, kept.start, kept.end].map(Value::Int);
+            contents.extend(self.tree(number));
             match self.value(number, &arena) {
+                Some(Value::Object(_)) => values.push(&[key, kept_start, kept_end, Value::None])?,
                 Some(value) => values.push(&[key, kept_start, kept_end, value])?,
                 None if flags & KNOWN != 0 => removed.push(&[key, kept_start, kept_end])?,
                 None => {}
@@ -120,12 +125,12 @@ impl Entries {
             self.moves.iter().try_for_each(|&(added, id)| move_of(added, id))?;
         }
         let [removed, values, unlisted, listed, timers] = [removed, values, unlisted, listed, timers].map(Rows::finish);
-        Ok(News { removed, values, unlisted, listed, all: self.outgrown, timers })
+        Ok(News { removed, values, contents, unlisted, listed, all: self.outgrown, timers })
     }
 
     /// Takes the state of Python, in the form of [`News`]; all timers, as they are in the heap. Nothing is here before.
     /// Doubt: something of it cannot be here.
-    pub fn load(&mut self, listed: &[Batch], values: &[Batch], timers: &[Batch]) -> Result<(), Doubt> {
+    pub fn load(&mut self, listed: &[Batch], values: &[Batch], timers: &[Batch], contents: &[Tree]) -> Result<(), Doubt> {
         let mut arena = Bump::new();
         each(listed, &mut arena, |fields, _| {
             let &[key, start, end, kept_start, kept_end] = fields else { return Err(Doubt) };
@@ -133,7 +138,8 @@ impl Entries {
             self.flags[number] |= LISTED;
             Ok(())
         })?;
-        self.load_values(values, &mut arena)?;
+        self.load_values(values, contents, &mut arena)?;
+        self.settle(true);
         self.load_timers(timers, &mut arena)?;
         for &number in &self.changed {
             self.flags[number as usize] &= !CHANGED;
@@ -142,7 +148,8 @@ impl Entries {
         Ok(())
     }
 
-    fn load_values(&mut self, values: &[Batch], arena: &mut Bump) -> Result<(), Doubt> {
+    fn load_values(&mut self, values: &[Batch], contents: &[Tree], arena: &mut Bump) -> Result<(), Doubt> {
+        let mut contents = contents.iter();
         each(values, arena, |fields, _| {
             let &[key, start, end, value] = fields else { return Err(Doubt) };
             let kept = window(start, end)?;
@@ -152,10 +159,15 @@ impl Entries {
             } else {
                 self.made(key, kept, kept)?
             };
-            if !self.admits(key, value) {
-                return Err(Doubt);
+            if let Some(tree) = contents.next() {
+                let root = self.with_heap(|heap| heap.borrow_mut().plant(tree))?;
+                self.set_root(number, root);
+            } else {
+                if self.objects.is_some() || !self.admits(key, value) {
+                    return Err(Doubt);
+                }
+                self.set(number, value);
             }
-            self.set(number, value);
             self.flags[number] |= KNOWN;
             Ok(())
         })

@@ -29,6 +29,8 @@ enum Next<'a> {
     Whole(Value<'a>),
     /// A record more.
     Record(Value<'a>),
+    /// An accumulator that is changed in place.
+    Root(u32),
 }
 
 /// A run while it goes.
@@ -46,6 +48,15 @@ pub(super) struct Run<'r> {
 impl<'r> Run<'r> {
     /// A record with this key. When it is refused nothing has changed but what is out.
     pub(super) fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
+    where
+        'r: 'a,
+    {
+        let fate = self.record_into(batch, row, key, arena);
+        self.entries.settle(fate.is_ok());
+        fate
+    }
+
+    fn record_into<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
     where
         'r: 'a,
     {
@@ -90,7 +101,7 @@ impl<'r> Run<'r> {
                 let contents = match next {
                     Next::Whole(value) => value,
                     Next::Record(record) => self.entries.list(number.into_iter(), record, arena),
-                    Next::Int(..) => return Err(Refusal::Doubt),
+                    Next::Int(..) | Next::Root(_) => return Err(Refusal::Doubt),
                 };
                 self.out.push(key, window, Some(self.ready.result(contents, arena)?), false, arena)?;
             }
@@ -124,6 +135,12 @@ impl<'r> Run<'r> {
         {
             return Ok(Next::Int(position, value));
         }
+        if self.entries.objects.is_some() {
+            let (current, ready) = (number.and_then(|number| self.entries.root(number)), self.ready);
+            let root = self.entries.with_heap(|heap| ready.change(current, record, heap, arena))?;
+            let admitted = number.is_some() || self.entries.admits(key, Value::None);
+            return if admitted { Ok(Next::Root(root)) } else { Err(Doubt) };
+        }
         if self.ready.keeps_all() {
             let record = record.value(arena);
             return if self.entries.admits(key, Value::List(&[record])) { Ok(Next::Record(record)) } else { Err(Doubt) };
@@ -140,6 +157,7 @@ impl<'r> Run<'r> {
         match *next {
             Next::Int(position, value) => self.entries.set_field(number, position, Value::Int(value)),
             Next::Whole(value) => self.entries.set(number, value),
+            Next::Root(root) => self.entries.set_root(number, root),
             Next::Record(record) => {
                 let record = *self.kept.get_or_insert_with(|| self.entries.keep(record));
                 self.entries.add(number, record);
@@ -198,7 +216,7 @@ impl<'r> Run<'r> {
             let contents = match next {
                 Next::Record(record) => self.entries.list(parts.iter().map(|part| part.1), record, arena),
                 Next::Whole(value) => value,
-                Next::Int(..) => return Err(Refusal::Doubt),
+                Next::Int(..) | Next::Root(_) => return Err(Refusal::Doubt),
             };
             self.out.push(key, whole, Some(self.ready.result(contents, arena)?), false, arena)?;
         }

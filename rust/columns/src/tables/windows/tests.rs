@@ -155,7 +155,7 @@ fn news_are_what_another_one_takes() {
         }
     }
     let timers = Batch::new(timers.finish(), None).expect("it is one");
-    other.load(&[], &news.values, &[timers]).expect("it fits");
+    other.load(&[], &news.values, &[timers], &[]).expect("it fits");
     assert_eq!(shown(other.advance(i64::MAX).out.as_ref()), [(9, 1, 6), (19, 2, 1)]);
     assert!(one.news().expect("it is plain").values.is_empty());
 }

@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 use super::Spec;
 use super::assigner::Assigner;
 use super::contents::Ready;
+use super::effects::Effects;
 use super::entries::{Entries, Window};
 use super::folds::{FAR, Folds, Numbers, is_near};
 use super::straight::{Field, Straight};
@@ -32,13 +33,16 @@ const FAR_LOOK: usize = 1 << 10;
 /// Says which records may change contents: a function, its constants, and which of its arguments the contents are.
 type Guard<'r> = (&'r Program, &'r [Value<'r>], usize);
 
+/// What is known of what records do.
+type Known<'r> = (Option<&'r Folds>, Option<Straight>, Option<&'r Effects>, Option<Guard<'r>>);
+
 /// Records of one key in one pane, which all belong to the same windows.
-struct Group<'a> {
-    hash: u64,
-    key: Value<'a>,
-    pane: Pane,
+pub(super) struct Group<'a> {
+    pub(super) hash: u64,
+    pub(super) key: Value<'a>,
+    pub(super) pane: Pane,
     /// How many.
-    count: usize,
+    pub(super) count: usize,
 }
 
 /// The start of the last of some windows, and how many there are.
@@ -51,10 +55,11 @@ pub(super) struct Pane {
 /// What takes records together.
 pub(super) struct Together<'r> {
     pub(super) spec: &'r Spec,
-    ready: &'r Ready<'r>,
+    pub(super) ready: &'r Ready<'r>,
     pub(super) of_key: &'r [Value<'r>],
     folds: Option<(&'r Folds, Vec<Numbers<'r>>)>,
     straight: Option<(Straight, Field<'r>)>,
+    effects: Option<&'r Effects>,
     guard: Option<Guard<'r>>,
     pub(super) batch: &'r Batch,
     pub(super) times: Option<&'r [i64]>,
@@ -67,7 +72,7 @@ impl<'r> Together<'r> {
     /// `None` where the records of a batch go one by one.
     pub(super) fn new(
         (spec, ready, of_key): (&'r Spec, &'r Ready<'r>, &'r [Value<'r>]),
-        (folds, straight, guard): (Option<&'r Folds>, Option<Straight>, Option<Guard<'r>>),
+        (folds, straight, effects, guard): Known<'r>,
         batch: &'r Batch,
         watermark: i64,
         now: Option<i64>,
@@ -80,8 +85,22 @@ impl<'r> Together<'r> {
         };
         let folds = folds.and_then(|folds| Some((folds, folds.numbers(batch)?)));
         let straight = straight.filter(|_| size <= slide).and_then(|straight| Some((straight, straight.field(batch)?)));
-        let known = folds.is_some() || (size <= slide && !ready.keeps_all());
-        known.then_some(Self { spec, ready, of_key, folds, straight, guard, batch, times, now, watermark, spans: (size, slide, offset) })
+        let effects = effects.filter(|_| size <= slide); // so that no two groups have a window in common
+        let known = folds.is_some() || effects.is_some() || (size <= slide && !ready.keeps_all() && !spec.contents.changes());
+        known.then_some(Self {
+            spec,
+            ready,
+            of_key,
+            folds,
+            straight,
+            effects,
+            guard,
+            batch,
+            times,
+            now,
+            watermark,
+            spans: (size, slide, offset),
+        })
     }
 
     /// Takes some records from one on, at the most to before another. Returns how many; an error if they are to go one by one,
@@ -109,9 +128,13 @@ impl<'r> Together<'r> {
     fn take_all(&self, entries: &mut Entries, start: usize, count: usize, arena: &Bump) -> Result<(), Doubt> {
         let keys = keys(&self.spec.key, self.of_key, self.batch, start, count, arena)?;
         let (groups, of_rows) = self.groups(entries, keys, start, count, arena)?;
-        match &self.folds {
-            Some((folds, numbers)) => self.add_up(entries, (folds, numbers), &groups, &of_rows, start),
-            None => self.add(entries, &groups, &of_rows, start, arena),
+        match (&self.folds, self.effects) {
+            (Some((folds, numbers)), _) => self.add_up(entries, (folds, numbers), &groups, &of_rows, start),
+            (None, Some(effects)) => {
+                let evaluated = effects.evaluate(self.ready.of_add(), self.batch, start, count, arena)?;
+                self.change(entries, &evaluated, &groups, &of_rows, arena)
+            }
+            (None, None) => self.add(entries, &groups, &of_rows, start, arena),
         }
     }
 
@@ -224,14 +247,7 @@ impl<'r> Together<'r> {
     where
         'r: 'a,
     {
-        let mut ends: Vec<usize> = groups.iter().scan(0, |end, group| Some(std::mem::replace(end, *end + group.count))).collect();
-        let rows = arena.alloc_slice_fill_copy(of_rows.len(), 0);
-        for (row, &group) in of_rows.iter().enumerate() {
-            let end = &mut ends[group as usize];
-            rows[*end] = u32::try_from(start + row).map_err(|_| Doubt)?;
-            *end += 1;
-        }
-        let rows = &*rows;
+        let (rows, ends) = by_group(groups, of_rows, start, arena)?;
         let mut results = Vec::with_capacity(groups.len());
         for (group, &end) in groups.iter().zip(&ends) {
             let Some(window) = self.windows(group.pane).next() else { continue };
@@ -254,6 +270,18 @@ impl<'r> Together<'r> {
         }
         Ok(())
     }
+}
+
+/// Records by group, counted from one on; and where each group ends.
+pub(super) fn by_group<'a>(groups: &[Group<'_>], of_rows: &[u32], start: usize, arena: &'a Bump) -> Result<(&'a [u32], Vec<usize>), Doubt> {
+    let mut ends: Vec<usize> = groups.iter().scan(0, |end, group| Some(std::mem::replace(end, *end + group.count))).collect();
+    let rows = arena.alloc_slice_fill_copy(of_rows.len(), 0);
+    for (row, &group) in of_rows.iter().enumerate() {
+        let end = &mut ends[group as usize];
+        rows[*end] = u32::try_from(start + row).map_err(|_| Doubt)?;
+        *end += 1;
+    }
+    Ok((rows, ends))
 }
 
 impl<'r> Together<'r> {

@@ -1,0 +1,193 @@
+"""Dates and times: calls of the module ``datetime`` as programs have them.
+
+A time zone is a number of seconds in a program, so only ``timezone.utc`` and others with a fixed offset are known, and
+these where they are written or constant. What asks for the time zone of the process is refused. Dates and times are
+values within a function; columns do not have them, so a function may not give one.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from abc import abstractmethod
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
+from typing import Any
+
+from penstock.compiler.process import ProcessCalls
+from penstock.compiler.program import Json, RefusedError, constant
+from penstock.compiler.signatures import Signature, Use, signature
+from penstock.runtime.constants import NotPlainError, offset_of
+
+_DATETIME: Any = vars(datetime)
+_DATE: Any = vars(date)
+_CLASSES = (datetime, date, timedelta, timezone)
+_FIELDS = ("year", "month", "day", "hour", "minute", "second", "microsecond")
+_MODERN = sys.version_info >= (3, 11)
+_TIMESTAMP = signature("~timestamp")
+_CALLS: dict[Any, tuple[str, Signature]] = {
+    datetime: ("datetime", signature("~year ~month ~day ~hour=0 ~minute=0 ~second=0 ~microsecond=0")),
+    date: ("date", signature("~year ~month ~day")),
+    timedelta: (
+        "timedelta",
+        signature("~days=0 ~seconds=0 ~microseconds=0 ~milliseconds=0 ~minutes=0 ~hours=0 ~weeks=0"),
+    ),
+    _DATETIME["fromtimestamp"]: ("fromtimestamp", _TIMESTAMP),
+    _DATETIME["utcfromtimestamp"]: ("fromtimestamp", signature("~timestamp /")),
+    _DATETIME["fromisoformat"]: ("fromisoformat", signature("~text /")),
+    _DATE["fromordinal"]: ("day_fromordinal", signature("~ordinal /")),
+    _DATE["fromisoformat"]: ("day_fromisoformat", signature("~text /")),
+}
+"""By what is called: the function of a program, and its parameters but for a time zone."""
+_ZONES = {datetime: (7, "tzinfo"), _DATETIME["fromtimestamp"]: (1, "tz")}
+"""By what is called: the place and the name of its time zone."""
+_OF_PROCESS = "depends on the time zone of the process: give it timezone.utc"
+GIVES = "gives a date or time, which columns do not have: isoformat() or timestamp() makes a text or a number of it"
+
+
+class Dates(ProcessCalls):
+    """The translator of dates and times."""
+
+    @abstractmethod
+    def arguments(self, signature: Signature, node: ast.Call, title: str) -> list[Json]:
+        """The arguments of a call in the order of the parameters."""
+
+    def date_call(self, node: ast.Call) -> Json | None:
+        """A call of the module ``datetime``, or of a method that takes a time zone or fields; None for another call."""
+        called = node.func
+        static = self.scope.static(called)
+        if static is None:
+            return self._date_method(called, node) if isinstance(called, ast.Attribute) else None
+        value = static.value
+        if value is _DATE["fromtimestamp"]:
+            raise RefusedError(f"{static.text}() {_OF_PROCESS}", node)
+        if not isinstance(value, type | type(_DATETIME["fromtimestamp"])) or value not in _CALLS:
+            return None
+        known = self._known(node)
+        if known is not None:
+            return ["const", constant(known)]
+        name, parameters = _CALLS[value]
+        title = f"{static.text}()"
+        zone: Json = ["const", None]
+        plain = node
+        if value in _ZONES:
+            zone, plain = self._without_zone(node, *_ZONES[value])
+        if value is _DATETIME["fromtimestamp"] and zone == ["const", None]:
+            raise RefusedError(f"{title} {_OF_PROCESS}", node)
+        arguments = self.arguments(parameters, plain, title)
+        if name in ("datetime", "timedelta"):
+            arguments += [["const", 0]] * (7 - len(arguments))
+        if name in ("datetime", "fromtimestamp"):
+            arguments.append(zone)
+        elif name == "fromisoformat":
+            arguments.append(["const", _MODERN])
+        return ["lib", f"datetime.{name}", *arguments]
+
+    def _date_method(self, called: ast.Attribute, node: ast.Call) -> Json | None:
+        """``astimezone`` and ``replace`` by names; None for other methods."""
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        if called.attr == "astimezone":
+            if len(node.args) + len(keywords) != 1 or not (node.args or "tz" in keywords):
+                raise RefusedError(f".astimezone() {_OF_PROCESS}", node)
+            zone = self._zone([*node.args, *keywords.values()][0])
+            if zone == ["const", None]:
+                raise RefusedError(f".astimezone() {_OF_PROCESS}", node)
+            return ["method", "to_zone", self.expression(called.value, Use.READ), zone]
+        if called.attr != "replace" or node.args or not keywords or not set(keywords) <= {*_FIELDS, "tzinfo"}:
+            return None
+        result = self.expression(called.value, Use.READ)
+        changes: list[Json] = []
+        for keyword in node.keywords:
+            if keyword.arg != "tzinfo":
+                changes += [["const", keyword.arg], self.expression(keyword.value, Use.READ)]
+        if changes:
+            result = ["method", "with_fields", result, *changes]
+        return ["method", "with_zone", result, self._zone(keywords["tzinfo"])] if "tzinfo" in keywords else result
+
+    def _without_zone(self, node: ast.Call, place: int, name: str) -> tuple[Json, ast.Call]:
+        """The time zone of a call, None if it has none, and the call without it."""
+        zones = [*node.args[place:], *(keyword.value for keyword in node.keywords if keyword.arg == name)]
+        if len(zones) > 1:
+            raise RefusedError("this call has more arguments than a time zone at the end", node)
+        rest = ast.Call(node.func, node.args[:place], [k for k in node.keywords if k.arg != name])
+        return self._zone(zones[0]) if zones else ["const", None], ast.copy_location(rest, node)
+
+    def _zone(self, node: ast.expr) -> Json:
+        """The offset of a time zone that is constant, in seconds; None for None."""
+        static = self.scope.static(node)
+        zone = static.value if static is not None else self._known(node)
+        if zone is None and isinstance(node, ast.Constant):
+            return ["const", None]
+        try:
+            return ["const", offset_of(zone)]
+        except NotPlainError:
+            raise RefusedError("a time zone must be timezone.utc, or another one with a fixed offset", node) from None
+
+    def _known(self, node: ast.expr) -> Any:
+        """The value of a call with numbers as arguments, such as ``timedelta(hours=2)``; None for others."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            number = node.operand.value
+            return -number if isinstance(number, int | float) else None
+        if not isinstance(node, ast.Call):
+            static = self.scope.static(node)
+            return None if static is None or type(static.value) not in _CLASSES else static.value
+        called = self.scope.static(node.func)
+        if called is None or not isinstance(called.value, type) or called.value not in _CLASSES:
+            return None
+        arguments = [self._known(argument) for argument in node.args]
+        keywords = {keyword.arg or "": self._known(keyword.value) for keyword in node.keywords}
+        if None in arguments or "" in keywords or None in keywords.values():
+            return None
+        try:
+            result = called.value(*arguments, **keywords)
+            if called.value is not timezone:
+                constant(result)
+        except Exception:  # at run time it is the function's
+            return None
+        return result
+
+
+def gives_dates(body: list[Json]) -> bool:
+    """Whether statements of a program return or yield a date or time, as far as it can be seen."""
+    statements = list(_statements(body))
+    assigned: dict[int, list[Json]] = {}
+    for statement in statements:
+        if statement[0] == "set" and isinstance(statement[1], int):
+            assigned.setdefault(statement[1], []).append(statement[2])
+    variables: set[int] = set()
+    for number, values in assigned.items():
+        if all(_is_date(value, variables) for value in values):
+            variables.add(number)
+    return any(statement[0] in ("return", "yield") and _has_date(statement[1], variables) for statement in statements)
+
+
+def _statements(body: list[Json]) -> Iterator[Json]:
+    """All statements, those in others included."""
+    for statement in body:
+        yield statement
+        if statement[0] in ("if", "for", "while"):
+            for part in statement[2:]:
+                if isinstance(part, list) and all(isinstance(inner, list) for inner in part):
+                    yield from _statements(part)
+
+
+def _has_date(expression: Json, variables: set[int]) -> bool:
+    """Whether a date or time is, or is in, a value."""
+    if expression[0] in ("tuple", "list"):
+        return any(_has_date(part, variables) for part in expression[1:])
+    return _is_date(expression, variables)
+
+
+def _is_date(expression: Json, variables: set[int]) -> bool:
+    kind = expression[0]
+    if kind == "local":
+        return expression[1] in variables
+    if kind == "const":
+        return isinstance(expression[1], dict) and bool(expression[1].keys() & {"at", "day", "span"})
+    if kind in ("add", "sub"):
+        return any(_is_date(part, variables) for part in expression[1:])
+    if kind == "lib":
+        return expression[1].startswith("datetime.")
+    return kind == "method" and expression[1] in ("date", "to_zone", "with_zone", "with_fields")

@@ -1,0 +1,54 @@
+//! Names in programs, and what they stand for.
+
+use super::parse::{Malformed, malformed};
+use super::{Comparison, Known};
+use crate::python::{self, Function as Operation};
+
+pub(super) fn known(name: &str) -> Known {
+    match name {
+        "int" => Known::Int,
+        "len" => Known::Len,
+        "split" => Known::Split,
+        "list" | "tuple" | "sorted" | "any" | "all" | "str" | "repr" | "bool" | "reversed" | "enumerate" | "zip" | "join" => Known::Copy,
+        _ => Known::Other,
+    }
+}
+
+pub(super) fn operator(name: &str) -> Result<Operation, Malformed> {
+    python::operator(name).ok_or_else(|| malformed(format!("{name:?} is no operator")))
+}
+
+pub(super) fn comparison(name: &str) -> Result<Operation, Malformed> {
+    match name {
+        "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "not_in" | "in_set" | "not_in_set" | "is" | "is_not" => operator(name),
+        _ => Err(malformed(format!("{name:?} is no comparison"))),
+    }
+}
+
+pub(super) fn sought(name: &str) -> Known {
+    match name {
+        "in" => Known::In(false),
+        "not_in" => Known::In(true),
+        _ => Known::Other,
+    }
+}
+
+pub(super) fn at_once(name: &str) -> Option<Comparison> {
+    Some(match name {
+        "eq" => Comparison::Eq,
+        "ne" => Comparison::Ne,
+        "lt" => Comparison::Lt,
+        "le" => Comparison::Le,
+        "gt" => Comparison::Gt,
+        "ge" => Comparison::Ge,
+        _ => return None,
+    })
+}
+
+pub(super) fn conversion_of(text: &str) -> Result<Option<char>, Malformed> {
+    match text {
+        "" => Ok(None),
+        "r" | "s" | "a" => Ok(text.chars().next()),
+        _ => Err(malformed(format!("{text:?} is no conversion"))),
+    }
+}
