@@ -272,7 +272,7 @@ STATEMENTS = [
     "self.forget(value, ctx)",
     "yield TAG, value[1]",
     "yield OTHER, (value, sum(pair[1] for pair in self.pairs))",
-    "for pair in list(self.pairs.get())[:2]:\n            self.pairs.add((pair[0], -pair[1]))\n            yield pair[1], 0, 0",
+    "for pair in list(self.pairs)[:2]:\n            self.pairs.add((pair[0], -pair[1]))\n            yield pair[1],",
     "if self.number.value() is not None and self.number.value() > 20:\n            return",
 ]
 """What a written function may do with a value, which is a pair, and its context."""
