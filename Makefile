@@ -75,8 +75,8 @@ check-pythons: $(VENV)/.wheel ## the tests without Spark on Python 3.10 to 3.14,
 test: $(VENV)/.made ## every check, with the package installed from its wheel: lint, tests, documentation, benches, instruction counts
 	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) $(VENV)/.tested-wheel $(VENV)/.groups
 	@$(MAKE) --no-print-directory $(VENV)/.tested
-	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) lint test-rust
-	@$(MAKE) --no-print-directory test-viewer test-python docs
+	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) lint test-rust test-viewer $(VENV)/.prepared
+	@$(MAKE) --no-print-directory test-python docs
 	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) bench-smoke instructions
 	@printf '\nAll checks passed.\n'
 
