@@ -18,13 +18,15 @@ from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.constants import filled
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.native_process import ProcessPrograms
 from penstock.runtime.operators.native_windows import why_python
+from penstock.runtime.operators.process import KeyedProcessOperator
 from penstock.runtime.operators.reduce import GroupedReduce
 from penstock.runtime.operators.source import StreamSource
-from penstock.runtime.operators.two_inputs import TwoInputOperator
+from penstock.runtime.operators.two_inputs import CoProcess, TwoInputOperator
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.operators.window import WindowOperator
-from penstock.runtime.usercode.functions import bind, simple_name
+from penstock.runtime.usercode.functions import bind, lifecycle, simple_name
 from penstock.runtime.windows.functions import (
     AggregateWindow,
     ApplyWindow,
@@ -85,10 +87,25 @@ class Compilation:
             return replace(operator, program=self._program(operator.reducer, "reduce"))
         if isinstance(operator, WindowOperator):
             return replace(operator, function=self._window_function(operator))
+        if isinstance(operator, (KeyedProcessOperator, CoProcess)):
+            return self._process_function(operator)  # type: ignore[return-value]
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
             return replace(operator, program=self._program(strategy.assigner, "time"))  # type: ignore[call-arg]
         return operator
+
+    def _process_function(self, operator: KeyedProcessOperator | CoProcess) -> KeyedProcessOperator | CoProcess:
+        """A process function on keyed streams, compiled if all its methods can be."""
+        if isinstance(operator, CoProcess):
+            operator = replace(operator, second_keyed=self.partition(operator.second_keyed))
+        if None in (operator.key_of_input(number) for number in _inputs(operator)):
+            return operator
+        results = {method: self.function(operator.f, kind) for method, kind in _process_methods(operator)}
+        compiled = {method: result for method, result in results.items() if isinstance(result, Compiled)}
+        if len(compiled) < len(results):
+            return operator
+        states = next(iter(compiled.values())).states
+        return replace(operator, programs=ProcessPrograms({m: c.program for m, c in compiled.items()}, states))
 
     def partition(self, partition: Any) -> Any:
         """A partition with its key selector compiled."""
@@ -107,6 +124,11 @@ class Compilation:
             return [*verdicts, Verdict("native") if native else self._verdict(operator.reducer, "reduce")]
         if isinstance(operator, WindowOperator):
             return [*verdicts, *self._window_verdicts(operator)]
+        if isinstance(operator, (KeyedProcessOperator, CoProcess)):
+            if None in (operator.key_of_input(number) for number in _inputs(operator)):
+                return [Verdict("Python", refusal=Refusal("native code needs the streams keyed"))]
+            methods = _process_methods(operator)
+            return [*verdicts, *(self._verdict(operator.f, kind, f".{method}") for method, kind in methods)]
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
             return [*verdicts, self._verdict(strategy.assigner, "time")]
@@ -163,6 +185,19 @@ def keys_of(operator: StreamOperator) -> list[KeyPartition]:
     """How the inputs of an operator are keyed, those that are."""
     partitions = [operator.keyed, operator.second_keyed if isinstance(operator, TwoInputOperator) else None]
     return [partition for partition in partitions if partition is not None]
+
+
+def _inputs(operator: KeyedProcessOperator | CoProcess) -> tuple[int, ...]:
+    return (1, 2) if isinstance(operator, CoProcess) else (0,)
+
+
+def _process_methods(operator: KeyedProcessOperator | CoProcess) -> list[tuple[str, str]]:
+    """The methods of a process function that are called, and their kinds."""
+    methods = [("process_element", "process")]
+    if isinstance(operator, CoProcess):
+        methods = [("process_element1", "process1"), ("process_element2", "process2")]
+    timed = lifecycle(operator.f, "on_timer") is not None
+    return [*methods, ("on_timer", "on_timer")] if timed else methods
 
 
 def _tagging(side: int) -> Callable[[Any], Any]:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.common import contexts
@@ -15,8 +16,9 @@ from penstock.common.functions.state import TimeDomain
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.operators.native_process import ProcessPrograms, process_stages
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.native_handles import with_native_timers
 from penstock.runtime.state.timers import Firing, OperatorTime, TimerQueue
@@ -206,12 +208,29 @@ class KeyedProcessOperator(ProcessOperator):
 
     keeps_output: ClassVar[bool] = True
 
+    programs: ProcessPrograms | None = field(default=None, kw_only=True)
+
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
+        return _Process(context, output, self.f, self.keyed, self.programs)
+
 
 class _Process(Yielding):
-    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, keyed: Any) -> None:
+    def __init__(
+        self,
+        context: OperatorContext,
+        output: CountingOutput,
+        function: Any,
+        keyed: Any,
+        programs: ProcessPrograms | None = None,
+    ) -> None:
         super().__init__(context, output, function, keyed)
+        self._programs = programs
         self._ctx = ProcessContext(context)
         self.use_timers(self._ctx)
+
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        stages = process_stages(functions, self, self._programs, [self.keyed])
+        return None if stages is None else stages[0]
 
     def input(self, number: int) -> Collector:
         return self.with_key(self.processing(bind(self.function, "process_element"), self._ctx), always=True)

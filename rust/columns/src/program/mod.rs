@@ -2,11 +2,12 @@
 //! that nothing about their form can go wrong afterwards.
 //!
 //! ```text
-//! {"v": 1, "functions": [{"params": n, "locals": m, "body": [statement, …]}, …]}
+//! {"v": 1, "functions": [{"params": n, "locals": m, "body": [statement, …]}, …], "states": n}
 //! ```
 //!
 //! The first function is the one that is called. What its parameters are, if it does not assign to them, is read where it
-//! stands, in the columns of a batch ([`Expr::Input`], [`Expr::Field`], [`Expr::InputAttribute`]).
+//! stands, in the columns of a batch ([`Expr::Input`], [`Expr::Field`], [`Expr::InputAttribute`]). A program of a function that
+//! has keyed state says how many states it uses.
 
 mod constants;
 mod depth;
@@ -33,12 +34,19 @@ pub use parse::Malformed;
 pub struct Program {
     pub(crate) functions: Arc<[Function]>,
     pub(crate) constants: Arc<[Constant]>,
+    /// How many states of its key it may use.
+    states: usize,
 }
 
 impl Program {
     /// How many arguments it takes.
     pub fn parameters(&self) -> usize {
         self.functions[0].parameters
+    }
+
+    /// How many states of its key it may use. Where there are some it is called with a context.
+    pub fn states(&self) -> usize {
+        self.states
     }
 
     /// Which field of its only argument it gives, if it does nothing else.
@@ -110,7 +118,39 @@ pub(crate) enum Statement {
     Continue,
     Return(Expr),
     Yield(Expr),
+    /// A change of the state or the timers of a key, with a value.
+    Change(Change, Expr),
     Doubt,
+}
+
+/// What a function does to the state of its key, by the number of the state, or to its timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A value takes the place of the one before.
+    Update(u32),
+    /// An item comes behind those of a list.
+    Add(u32),
+    /// Several do.
+    Extend(u32),
+    /// A list takes the place of the one before.
+    Replace(u32),
+    /// Nothing is left.
+    Clear(u32),
+    /// A timer of event time is registered.
+    Register,
+    /// One is deleted.
+    Delete,
+}
+
+/// What a function asks of its context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// The key.
+    Key,
+    /// The timestamp of the record, or the time of the timer.
+    Time,
+    /// The watermark.
+    Watermark,
 }
 
 #[derive(Clone, Debug)]
@@ -123,6 +163,9 @@ pub(crate) enum Expr {
     /// Any other constant.
     Constant(usize),
     Local(u32),
+    /// What the state of this number has for the key.
+    State(u32),
+    Around(Around),
     /// A parameter of the first function, that never changes.
     Input(u32),
     /// What is at a constant place in one, and the operator for what is neither tuple nor row.
@@ -159,6 +202,8 @@ pub(crate) enum Expr {
     Call(usize, Box<[Self]>),
     /// Items in the order of their keys, and whether that is reversed.
     Sorted(Box<Keyed>, Box<Self>),
+    /// A sorted list with an item more, behind those that are equal or before them.
+    Insorted(Box<Keyed>, Box<Self>, bool),
     /// The least or the greatest item, and what there is instead if there are no items.
     Extreme(Ordering, Box<Keyed>, Option<Box<Self>>),
 }

@@ -43,7 +43,12 @@ pub struct Window {
 impl Window {
     /// The last time in it.
     pub fn last(self) -> i64 {
-        self.end.saturating_sub(1)
+        self.end.wrapping_sub(1)
+    }
+
+    /// The one that has this time alone.
+    pub fn at(time: i64) -> Self {
+        Self { start: time, end: time.wrapping_add(1) }
     }
 }
 
