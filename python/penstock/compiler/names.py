@@ -28,7 +28,7 @@ _MISSING = object()
 
 
 class Context:
-    """What stands for the context of a process function while it is compiled."""
+    """Stands for the context of a process function while it is compiled."""
 
 
 CONTEXT = Context()

@@ -51,14 +51,15 @@ def states_of(owner: Any, function: FunctionType, tree: ast.FunctionDef) -> Keye
     if len(arguments) < 2:
         return KeyedStates(owner)
     itself, context = arguments[0].arg, arguments[1].arg
-    found: dict[str, list[str]] = {}
+    assigned: dict[str, list[str]] = {}
     for node in ast.walk(tree):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         for target in targets:
             if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == itself:
-                found.setdefault(target.attr, []).append(_kind(getattr(node, "value", None), context))
+                assigned.setdefault(target.attr, []).append(_kind(getattr(node, "value", None), context))
     elsewhere = written(type(owner), function)
-    kinds = {name: each[0] for name, each in found.items() if len(each) == 1 and each[0] and name not in elsewhere}
+    once = {name: kinds[0] for name, kinds in assigned.items() if len(kinds) == 1 and name not in elsewhere}
+    kinds = {name: kind for name, kind in once.items() if kind}
     return KeyedStates(owner, kinds)
 
 
@@ -79,7 +80,7 @@ class ProcessCalls(Patterns):
     """The variables that are the timer service."""
 
     def process_call(self, node: ast.Call, use: Use) -> Json | None:
-        """What a function reads of its key; None for a call of something else."""
+        """A call that reads the state of a key, or asks the context; None for another one."""
         called = node.func
         if not isinstance(called, ast.Attribute):
             return None
@@ -97,7 +98,7 @@ class ProcessCalls(Patterns):
         return ["around", _ASKS[called.attr]]
 
     def process_statement(self, node: ast.expr) -> list[Json] | None:
-        """What a function does to the state or the timers of its key; None for something else."""
+        """A call that changes the state or the timers of a key; None for another one."""
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             return None
         method, of = node.func.attr, node.func.value
@@ -123,7 +124,7 @@ class ProcessCalls(Patterns):
     def check_lazy(self, nodes: Iterable[ast.AST]) -> None:
         """Refuse what a generator does with state or the context while others change it."""
         states = self.scope.states
-        for node in (part for each in nodes for part in ast.walk(each)):
+        for node in (part for whole in nodes for part in ast.walk(whole)):
             if isinstance(node, ast.Name) and states is not None:
                 static = None if self.scope.number(node.id) is not None else self.scope.statics.get(node.id)
                 if static is not None and (static.value is CONTEXT or static.value is states.owner):

@@ -71,15 +71,20 @@ class NativeProcess(NativeStage):
     # --- the function ---
 
     def leave(self, most: int) -> int:
-        return super().leave(most) if self._is_ready() else most
+        return super().leave(most) if self._make_ready() else most
 
-    def _is_ready(self) -> bool:
-        """Whether native code can begin, as the function is open and its states are as they seemed."""
+    @property
+    def ready(self) -> bool:
+        """Whether native code takes records, now or after those that Python takes."""
+        return self._windows is not None
+
+    def _make_ready(self) -> bool:
+        """Begin, if that was not tried: the function is open. Whether its states are as the compiler took them."""
         if self._names is None:
             self._names = self._named() or []
             if self._names or not self._programs.states:
-                self._windows = self._made()
-        return self._windows is not None
+                self._windows = self._build()
+        return self.ready
 
     def _named(self) -> list[str] | None:
         """The names of the states; None where one is not what the compiler took it for."""
@@ -93,7 +98,7 @@ class NativeProcess(NativeStage):
             names.append(handle.name)
         return names
 
-    def _made(self) -> Any:
+    def _build(self) -> Any:
         methods = {
             name: native.program(self._functions, self._filled(text)) for name, text in self._programs.methods.items()
         }
@@ -202,6 +207,11 @@ class ProcessStage:
     def __init__(self, process: NativeProcess, number: int) -> None:
         self._process, self._number = process, number
         self.flush, self.leave = process.flush, process.leave
+
+    @property
+    def ready(self) -> bool:
+        """As that of the process."""
+        return self._process.ready
 
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
         """Take records of the input."""

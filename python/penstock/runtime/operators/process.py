@@ -15,6 +15,7 @@ from penstock.common.functions.output_tag import OutputTag
 from penstock.common.functions.state import TimeDomain
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
+from penstock.runtime import native
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
@@ -197,9 +198,10 @@ class ProcessOperator(StreamOperator):
 
     f: Any
     output_type: TypeInformation[Any] | None = None
+    programs: ProcessPrograms | None = field(default=None, kw_only=True)
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _Process(context, output, self.f, self.keyed)
+        return _Process(context, output, self.f, self.keyed, self.programs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,11 +209,6 @@ class KeyedProcessOperator(ProcessOperator):
     """A process function on a keyed stream: ``ctx.get_current_key()``, keyed state, timers."""
 
     keeps_output: ClassVar[bool] = True
-
-    programs: ProcessPrograms | None = field(default=None, kw_only=True)
-
-    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _Process(context, output, self.f, self.keyed, self.programs)
 
 
 class _Process(Yielding):
@@ -221,12 +218,18 @@ class _Process(Yielding):
         output: CountingOutput,
         function: Any,
         keyed: Any,
-        programs: ProcessPrograms | None = None,
+        programs: ProcessPrograms | None,
     ) -> None:
         super().__init__(context, output, function, keyed)
         self._programs = programs
         self._ctx = ProcessContext(context)
         self.use_timers(self._ctx)
+
+    def stage(self, functions: ModuleType) -> Any:
+        if self.keyed is not None or self._programs is None:
+            return None
+        program = native.program(functions, self._programs.methods["process_element"])
+        return None if program is None else ("flat_map", program)
 
     def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
         stages = process_stages(functions, self, self._programs, [self.keyed])

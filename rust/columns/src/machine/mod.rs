@@ -188,10 +188,7 @@ impl<'a> Machine<'a, '_> {
                     self.assign(frame, target, value)?;
                     continue;
                 }
-                Statement::Append(local, expr) => {
-                    self.append(frame, *local, expr)?;
-                    continue;
-                }
+                Statement::Append(local, expr) => self.append(frame, *local, expr).map(|()| Flow::Next)?,
                 Statement::Yield(expr) => {
                     let value = self.eval(frame, expr)?;
                     frame.yields.push(value);

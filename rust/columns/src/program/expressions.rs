@@ -35,7 +35,7 @@ impl Scope<'_> {
         Ok(Some(match (name, rest) {
             ("local", [local]) => self.read_local(local)?,
             ("state", [state]) => Expr::State(self.state(state)?),
-            ("around", [asked]) => Expr::Around(around_of(text(asked)?)?),
+            ("around", [asked]) => Expr::Around(Around::parse(asked)?),
             ("const", [constant]) => self.constant(Constant::parse(constant)?),
             ("if", [condition, then, other]) => Expr::If(Box::new([self.expr(condition)?, self.expr(then)?, self.expr(other)?])),
             ("and", [_, ..]) => Expr::And(self.all(rest)?),
@@ -63,6 +63,15 @@ impl Scope<'_> {
             ("call", [function, arguments @ ..]) => self.call(function, arguments, false)?,
             ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, Known::Other, self.all(rest)?),
             ("isinstance", [value, classes]) => self.is_instance(value, classes)?,
+            ("sorted" | "insorted" | "extreme", _) => return self.by_keys(name, rest),
+            (_, [left, right]) => return self.binary(name, left, right),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// What compares items, by a key if there is one.
+    fn by_keys(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
+        Ok(Some(match (name, rest) {
             ("sorted", [items, target, key, reverse]) => {
                 let keyed = self.keyed(items, target, key)?;
                 Expr::Sorted(Box::new(keyed), Box::new(self.expr(reverse)?))
@@ -73,7 +82,6 @@ impl Scope<'_> {
                 Expr::Insorted(Box::new(keyed), Box::new(self.expr(item)?), behind)
             }
             ("extreme", [name, items, target, key, default]) => self.extreme(text(name)?, items, [target, key], default)?,
-            (_, [left, right]) => return self.binary(name, left, right),
             _ => return Ok(None),
         }))
     }
@@ -388,14 +396,5 @@ fn conversion_of(text: &str) -> Result<Option<char>, Malformed> {
         "" => Ok(None),
         "r" | "s" | "a" => Ok(text.chars().next()),
         _ => Err(malformed(format!("{text:?} is no conversion"))),
-    }
-}
-
-fn around_of(name: &str) -> Result<Around, Malformed> {
-    match name {
-        "key" => Ok(Around::Key),
-        "time" => Ok(Around::Time),
-        "watermark" => Ok(Around::Watermark),
-        other => Err(malformed(format!("{other:?} is not known of a context"))),
     }
 }

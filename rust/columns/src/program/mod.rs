@@ -10,6 +10,7 @@
 //! has keyed state says how many states it uses.
 
 mod constants;
+mod context;
 mod depth;
 mod expressions;
 mod guard;
@@ -26,6 +27,7 @@ use crate::value::Shape;
 
 pub use constants::Constant;
 pub(crate) use constants::is_hashable;
+pub use context::{Around, Change};
 pub use lookups::{Lookup, Set};
 pub use parse::Malformed;
 
@@ -121,36 +123,6 @@ pub(crate) enum Statement {
     /// A change of the state or the timers of a key, with a value.
     Change(Change, Expr),
     Doubt,
-}
-
-/// What a function does to the state of its key, by the number of the state, or to its timers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// A value takes the place of the one before.
-    Update(u32),
-    /// An item comes behind those of a list.
-    Add(u32),
-    /// Several do.
-    Extend(u32),
-    /// A list takes the place of the one before.
-    Replace(u32),
-    /// Nothing is left.
-    Clear(u32),
-    /// A timer of event time is registered.
-    Register,
-    /// One is deleted.
-    Delete,
-}
-
-/// What a function asks of its context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Around {
-    /// The key.
-    Key,
-    /// The timestamp of the record, or the time of the timer.
-    Time,
-    /// The watermark.
-    Watermark,
 }
 
 #[derive(Clone, Debug)]

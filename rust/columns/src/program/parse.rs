@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::depth::{self, DEEPEST, Nesting};
 use super::expressions::is_iterator;
-use super::{Change, Constant, Expr, Function, Program, Statement, Target};
+use super::{Constant, Expr, Function, Program, Statement, Target};
 
 /// A text that is no program, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,7 +133,7 @@ pub(super) struct Scope<'s> {
     pub depth: usize,
     /// Whether the expression that is read next may be an iterator or a view in Python.
     pub passing: bool,
-    states: usize,
+    pub states: usize,
     locals: usize,
     generator: bool,
     assigned: BTreeSet<u32>,
@@ -182,14 +182,10 @@ impl<'s> Scope<'s> {
             ("return", [value]) => Statement::Return(self.iterable(value)?),
             ("yield", [value]) if self.generator => Statement::Yield(self.expr(value)?),
             ("doubt", []) => Statement::Doubt,
-            ("update", [state, value]) => Statement::Change(Change::Update(self.state(state)?), self.expr(value)?),
-            ("add", [state, value]) => Statement::Change(Change::Add(self.state(state)?), self.expr(value)?),
-            ("extend", [state, items]) => Statement::Change(Change::Extend(self.state(state)?), self.iterable(items)?),
-            ("replace", [state, items]) => Statement::Change(Change::Replace(self.state(state)?), self.iterable(items)?),
-            ("clear", [state]) => Statement::Change(Change::Clear(self.state(state)?), Expr::None),
-            ("register", [time]) => Statement::Change(Change::Register, self.expr(time)?),
-            ("delete", [time]) => Statement::Change(Change::Delete, self.expr(time)?),
-            (name, _) => return Err(malformed(format!("{name:?} is no statement with {} parts here", rest.len()))),
+            (name, _) => {
+                let malformed = || malformed(format!("{name:?} is no statement with {} parts here", rest.len()));
+                return self.change(name, rest)?.ok_or_else(malformed);
+            }
         })
     }
 
@@ -205,12 +201,6 @@ impl<'s> Scope<'s> {
         let local = self.local(json)?;
         self.assigned.insert(local);
         Ok(local)
-    }
-
-    /// The number of a state.
-    pub(super) fn state(&self, json: &Json) -> Result<u32, Malformed> {
-        let state = number(json)?;
-        if state < self.states { Ok(state as u32) } else { Err(malformed(format!("there is no state {state}"))) }
     }
 
     pub(super) fn local(&self, json: &Json) -> Result<u32, Malformed> {

@@ -49,6 +49,8 @@ pub struct StateNews {
 pub struct Store {
     pub kinds: Vec<Kind>,
     keys: Cells,
+    /// Of each state the type of its values or items, which all have; nothing is in them.
+    types: Vec<Cells>,
     hashes: Vec<u64>,
     index: HashTable<u32>,
     hasher: FixedState,
@@ -66,9 +68,11 @@ pub struct Store {
 impl Store {
     pub fn new(kinds: Vec<Kind>) -> Self {
         let held = kinds.iter().map(|_| Vec::new()).collect();
+        let types = kinds.iter().map(|_| Cells::with_lists()).collect();
         Self {
             kinds,
             keys: Cells::default(),
+            types,
             hashes: Vec::new(),
             index: HashTable::new(),
             hasher: hasher(),
@@ -101,6 +105,17 @@ impl Store {
     /// Whether a key can be here.
     pub fn admits(&mut self, key: Value<'_>) -> bool {
         (self.hashes.len() < u32::MAX as usize || !self.free.is_empty()) && self.keys.admits(key)
+    }
+
+    /// Whether a step can be done.
+    pub fn admits_step(&mut self, state: usize, step: &Step) -> bool {
+        let of_state = &mut self.types[state];
+        match step {
+            Step::Set(value) => of_state.admits(value.value()),
+            Step::Add(items) => items.iter().all(|item| of_state.admits(item.value())),
+            Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| of_state.admits(item.value()))),
+            Step::Clear => true,
+        }
     }
 
     /// What a state has for a key.
@@ -215,6 +230,9 @@ impl Store {
                     (Kind::List, _) => return Err(Doubt),
                     (Kind::Value, value) => Step::Set(Kept::new(value)?),
                 };
+                if !self.admits_step(state, &step) {
+                    return Err(Doubt);
+                }
                 let hash = self.hash(key)?;
                 let number = match self.find(hash, key) {
                     Some(number) => number,

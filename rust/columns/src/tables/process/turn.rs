@@ -197,7 +197,8 @@ pub(super) struct Changes {
 impl Changes {
     /// Whether all of it can be done.
     pub(super) fn fit(&self, store: &mut Store, timers: &mut Entries, key: Value<'_>) -> bool {
-        (self.states.is_empty() || store.admits(key))
+        self.states.iter().all(|(state, step)| store.admits_step(*state, step))
+            && (self.states.is_empty() || store.admits(key))
             && (self.timers.is_empty() || timers.has_room(self.timers.len()) && timers.admits(key, Value::None))
     }
 
