@@ -28,13 +28,19 @@ SOURCES := $(NATIVE) $(shell find python -type f ! -name '*.so' ! -name '*.pyc' 
 # the page of `penstock view`, which is built and not kept in git, and what it is made of
 VIEWER := python/penstock/viewer/viewer.html
 PACKAGES := viewer/node_modules/.package-lock.json
-# which package the environment holds: the sources themselves (`make develop`) or a built wheel (`make test`); the last made stays
-PACKAGE := $(if $(wildcard $(VENV)/.developed),$(VENV)/.developed,$(VENV)/.installed)
+# which package the environment holds: the sources themselves (`make develop`), a wheel that is built quickly (`make test`) or
+# one as it is released; the last made stays
+PACKAGE := $(firstword $(wildcard $(VENV)/.developed $(VENV)/.tested) $(VENV)/.installed)
+# what is measured is optimised in full
+MEASURED := $(firstword $(wildcard $(VENV)/.developed) $(VENV)/.installed)
 # $(call component,SUBCOMMAND,NAME,COMMAND): a minimal Rust toolchain lacks these two; the rest is worth checking all the same
 component = @if cargo $(1) --version >/dev/null 2>&1; then echo '$(3)'; $(3); \
 	else echo 'SKIPPED, $(2) is not installed (rustup component add $(2)): $(3)'; fi
 # one process of pytest more than there are cores: tests wait, too
 CORES := -n $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
+# $(call install,FOLDER,STAMPS): the wheel in a folder, and no longer what the stamps stand for
+install = $(PIP) --quiet uninstall --yes penstock && $(PIP) install "$(VENV)"/$(1)/penstock-*.whl && \
+	rm -f $(addprefix $(VENV)/,$(2)) && touch $@
 QUICK := -m 'not spark' $(CORES)
 # each process has a Spark of its own, and more than a few take too much memory
 SPARKS := $(CORES) --maxprocesses 4
@@ -67,10 +73,10 @@ check-pythons: $(VENV)/.wheel ## the tests without Spark on Python 3.10 to 3.14,
 	@.ci/check-pythons "$(VENV)" "$(VENV)/wheel" $(QUICK) $(ARGS)
 
 test: $(VENV)/.made ## every check, with the package installed from its wheel: lint, tests, documentation, benches, instruction counts
-	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) $(VENV)/.wheel $(VENV)/.groups
-	@$(MAKE) --no-print-directory $(VENV)/.installed
-	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) lint test-rust
-	@$(MAKE) --no-print-directory test-viewer test-python docs
+	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) $(VENV)/.tested-wheel $(VENV)/.groups
+	@$(MAKE) --no-print-directory $(VENV)/.tested
+	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) lint test-rust test-viewer $(VENV)/.prepared
+	@$(MAKE) --no-print-directory test-python docs
 	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) bench-smoke instructions
 	@printf '\nAll checks passed.\n'
 
@@ -127,10 +133,10 @@ docs: $(VENV)/.prepared ## build the site in site/, warnings being errors, and r
 	wait $$site && [ $$status -eq 0 ]
 	$(BIN)/pytest tests/docs/test_site.py
 
-bench: $(VENV)/.checks ## measure beside Flink, Python and graph libraries (20 minutes), and write benches/report
+bench: $(VENV)/.checks $(MEASURED) ## measure beside Flink, Python and graph libraries (20 minutes), and write benches/report
 	$(BIN)/python benches/run.py $(ARGS)
 
-bench-unbounded: $(VENV)/.checks ## measure programs that never end beside Spark, Bytewax and PyFlink (12 minutes), and write benches/report
+bench-unbounded: $(VENV)/.checks $(MEASURED) ## measure programs that never end beside Spark, Bytewax and PyFlink (12 minutes), and write benches/report
 	$(BIN)/python benches/run.py --steps unbounded,steps $(ARGS)
 
 instructions: $(VENV)/.checks ## count the planner's instructions, where valgrind is; fail when they have grown
@@ -142,10 +148,10 @@ instructions-update: $(VENV)/.checks ## take the counts of now as the ones to co
 bench-smoke: $(VENV)/.prepared ## the benches at their smallest sizes, once each, for correctness only
 	PENSTOCK_BENCH_SMOKE=1 $(BIN)/pytest benches --benchmark-disable $(SPARKS) $(ARGS)
 
-bench-flink: $(VENV)/.checks ## build the real Flinks (Maven, network), and hold them and Penstock against the golden records
+bench-flink: $(VENV)/.checks $(MEASURED) ## build the real Flinks (Maven, network), and hold them and Penstock against the golden records
 	PENSTOCK_FLINK=1 $(BIN)/pytest tests/flink $(ARGS)
 
-bench-nexmark: $(VENV)/.checks ## measure Nexmark beside Flink's own Java (Maven, network, half an hour; ARGS='--queries q5 --formats csv', ARGS=check)
+bench-nexmark: $(VENV)/.checks $(MEASURED) ## measure Nexmark beside Flink's own Java (Maven, network, half an hour; ARGS='--queries q5 --formats csv', ARGS=check)
 	$(BIN)/python benches/nexmark/run.py $(ARGS)
 
 pyflink: $(VENV)/.checks ## install the real PyFlinks (PyPI; Java 11 or 17, Python 3.11), and read their graphs through Java
@@ -189,19 +195,22 @@ $(PACKAGES): viewer/package.json viewer/package-lock.json
 $(VIEWER): $(PACKAGES) viewer/build.mjs $(wildcard viewer/src/*)
 	@cd viewer && npm run --silent build
 
-$(VENV)/.wheel: $(VENV)/.made $(SOURCES) $(VIEWER)
+# by the profiles of Cargo.toml: as it is released, and as `make test` has it
+$(VENV)/.wheel: PROFILE := release
+$(VENV)/.tested-wheel: PROFILE := tested
+$(VENV)/.wheel $(VENV)/.tested-wheel: $(VENV)/.made $(SOURCES) $(VIEWER)
 	@.ci/prerequisites "$(PYTHON)" java
 	@printf 'Building the package (some minutes the first time)\n'
-	@rm -rf "$(VENV)/wheel"
-	@$(PIP) wheel --no-deps --wheel-dir "$(VENV)/wheel" .
+	@rm -rf "$(@:$(VENV)/.%=$(VENV)/%)"
+	@MATURIN_PEP517_ARGS='--profile $(PROFILE)' $(PIP) wheel --no-deps --wheel-dir "$(@:$(VENV)/.%=$(VENV)/%)" .
 	@touch $@
 
 # pip does not replace a package by another one of the same version
 $(VENV)/.installed: $(VENV)/.wheel
-	@$(PIP) --quiet uninstall --yes penstock
-	@$(PIP) install "$(VENV)"/wheel/penstock-*.whl
-	@rm -f $(VENV)/.developed
-	@touch $@
+	@$(call install,wheel,.tested .developed)
+
+$(VENV)/.tested: $(VENV)/.tested-wheel
+	@$(call install,tested-wheel,.installed .developed)
 
 # Neither Java nor Node.js: what is tested without Spark needs none, and `penstock view` says how its page is built.
 $(VENV)/.developed: $(VENV)/.made $(NATIVE)
@@ -209,12 +218,12 @@ $(VENV)/.developed: $(VENV)/.made $(NATIVE)
 	@printf 'Building the native module into python/penstock (some minutes the first time)\n'
 	@$(PIP) install --group develop
 	@PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(abspath $(VENV))" $(BIN)/maturin develop --release --quiet
-	@rm -f $(VENV)/.installed
+	@rm -f $(VENV)/.installed $(VENV)/.tested
 	@touch $@
 
 $(VENV)/.groups: $(VENV)/.made pyproject.toml
 	@printf 'Installing what the checks need\n'
-	@$(PIP) install --group test --group lint --group bench --group docs
+	@$(PIP) install --no-compile --group test --group lint --group bench --group docs   # what is used is compiled then
 	@touch $@
 
 $(VENV)/.checks: $(PACKAGE) $(VENV)/.groups

@@ -5,8 +5,8 @@ from penstock._stubs.batches import *
 from penstock._stubs.execution_graph import *
 from penstock._stubs.job_graph import *
 from penstock._stubs.keyed import *
-from penstock._stubs.process import *
 from penstock._stubs.objects import *
+from penstock._stubs.process import *
 from penstock._stubs.regions import *
 from penstock._stubs.shapes import *
 from penstock._stubs.state import *

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = 2
-ONE_OF = one_of(test=8, quick=30)
+ONE_OF = one_of(test=16, quick=30)
 """One in so many programs per mode, in each mode others."""
 
 LONG = 3_600_000

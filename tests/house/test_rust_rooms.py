@@ -30,7 +30,7 @@ ORDER = {
         *("stream_graph", "shapes", "identity", "job_graph", "execution_graph", "json"),
     ],
     "objects": [
-        *("items", "trees", "owned", "decode", "encode", "folds", "router"),
+        *("items", "trees", "owned", "decode", "encode", "folds", "router", "capsules"),
         *("shapes", "gather", "hand_over", "batches", "pipelines"),
         *("keyed_table", "keyed", "windows", "counts", "process", "state"),
     ],

@@ -98,3 +98,24 @@ def test_a_reader_in_sql_joins_tables_of_one_plan() -> None:
         "group by vertex, parallelism"
     )
     assert duckdb.sql(joined).fetchall() == [(True,)] * len(whole)
+
+
+def wanted(schema: pa.Schema) -> pa.Schema:
+    """The same columns, with numbers as texts."""
+    return pa.schema([field.with_type(pa.string()) if pa.types.is_integer(field.type) else field for field in schema])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_reader_has_the_types_that_it_asks_for(name: str) -> None:
+    table = pa.table(TABLES[name](execution_graph()))
+    schema = wanted(table.schema)
+    assert schema != table.schema
+    assert pa.table(TABLES[name](execution_graph()), schema=schema) == table.cast(schema)
+
+
+def test_a_batch_has_the_types_that_its_reader_asks_for() -> None:
+    columns = execution_graph().vertices_table()
+    assert pa.schema(columns) == pa.table(columns).schema
+    batch = pa.record_batch(columns)
+    schema = wanted(batch.schema)
+    assert pa.record_batch(columns, schema=schema) == batch.cast(schema)

@@ -252,6 +252,7 @@ WRONG_NODES: list[tuple[Any, type[PenstockError], str]] = [
     ([1, 2, 3], SpecError, r"its type is not readable \(it is list\), expected a table with the Arrow PyCapsule"),
     (None, SpecError, "it is NoneType"),
     (pa.array([1, 2]), SpecError, "the nodes table: its type is not readable"),
+    (pa.array([None, {"id": 1}]), SpecError, "the nodes table: its type is not readable .1 of its rows"),
     (pa.table([NODES["id"], NODES["id"]], ["id", "id"]), SpecError, 'column "id" is given twice, expected once'),
 ]
 

@@ -1,4 +1,4 @@
-"""Jobs on clusters of their own, a process each: ``python -m tests.spark.cluster lost|late|speculated FOLDER``."""
+"""Jobs on clusters of their own: ``python -m tests.spark.cluster FOLDER lost late``, or ``FOLDER speculated``."""
 
 from __future__ import annotations
 
@@ -47,9 +47,19 @@ SPECULATION = {
 }
 
 
+def two_executors() -> Any:
+    """A session with a driver and two executors, all of which are there, also after some have ended."""
+    session = open_session("local-cluster[2,1,1024]", SETTINGS | BOTH)
+    end = time.monotonic() + 300
+    while session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() < 3:
+        assert time.monotonic() < end, "an executor has not come back"
+        time.sleep(0.1)
+    return session
+
+
 def lost(folder: Path) -> str:
     """Kill an executor while it runs a source, and one while it runs what reads the first level's shuffle files."""
-    executor = SparkExecutor(open_session("local-cluster[2,1,1024]", SETTINGS | BOTH), progress=False)
+    executor = SparkExecutor(two_executors(), progress=False)
     for place in ("map", "window"):
         compare(executor, folder / place, place, kill_executor)
     return "lost two executors"
@@ -91,7 +101,7 @@ def late(folder: Path) -> str:
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: messages.append(record.getMessage())
     logging.getLogger("penstock").addHandler(handler)
-    session = open_session("local-cluster[2,1,1024]", SETTINGS | BOTH)
+    session = two_executors()
     executor = SparkExecutor(session, progress=False)
     settings = Configuration.from_dict(
         {"execution.checkpointing.dir": str(folder / "job"), "penstock.files.shared-folders": str(folder)}
@@ -173,4 +183,7 @@ def start(
 
 if __name__ == "__main__":
     os.environ |= {"SPARK_HOME": HOME, "PYSPARK_PYTHON": sys.executable}
-    print({"lost": lost, "late": late, "speculated": speculated}[sys.argv[1]](Path(sys.argv[2])))
+    root, jobs = Path(sys.argv[1]), {"lost": lost, "late": late, "speculated": speculated}
+    for name in sys.argv[2:]:
+        (root / name).mkdir()
+        print(jobs[name](root / name), flush=True)

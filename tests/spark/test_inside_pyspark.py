@@ -121,8 +121,9 @@ def test_nobody_else_reaches_inside():
     root = Path(penstock.__file__).parent
     names = set()
     for path in root.rglob("*.py"):
-        code = ast.unparse(ast.parse(path.read_text()))
-        names |= {path.name} if PRIVATE.search(code) else set()
+        text = path.read_text()
+        if PRIVATE.search(text) and PRIVATE.search(ast.unparse(ast.parse(text))):  # and not in a comment
+            names.add(path.name)
     assert names == {"inside_pyspark.py"}
 
 

@@ -11,7 +11,7 @@ from tests.matrix.knobs import PARALLELISM, covering
 from tests.matrix.programs import cases
 
 PARTS = 12
-ONE_OF = one_of(test=6, quick=6)
+ONE_OF = one_of(test=12, quick=12)
 """One in so many programs; `make matrix ARGS=--spark` takes each under each setting."""
 SAMPLE = covering()
 FAILING = {name for name, record in records().items() if "error" in record["result"]}

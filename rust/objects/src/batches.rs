@@ -12,8 +12,8 @@ use penstock_runtime::columns::Broken;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice};
-use pyo3_arrow::PyRecordBatch;
 
+use super::capsules;
 use super::decode::broken;
 use super::gather::{gathered, times};
 use super::hand_over::objects;
@@ -96,8 +96,8 @@ impl Batch {
     ///     ValueError: there are not as many names as columns, or several columns for single values.
     #[staticmethod]
     #[pyo3(signature = (columns, names=None, single=false))]
-    fn of_arrow(columns: PyRecordBatch, names: Option<Vec<String>>, single: bool) -> PyResult<Option<Self>> {
-        let batch = columns.into_inner();
+    fn of_arrow(columns: &Bound<'_, PyAny>, names: Option<Vec<String>>, single: bool) -> PyResult<Option<Self>> {
+        let batch = capsules::read_batch(columns)?;
         let (width, count) = (batch.num_columns(), batch.num_rows());
         if names.as_ref().is_some_and(|names| names.len() != width) || (single && width != 1) {
             return Err(PyValueError::new_err("there are not as many columns as fields"));
@@ -305,7 +305,7 @@ impl Batch {
     ///     or a field has values inside of values.
     fn to_arrow<'py>(&self, py: Python<'py>, names: Option<Vec<String>>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(batch) = arrow_batch(self.columns.records(), names) else { return Ok(None) };
-        PyRecordBatch::new(batch).into_pyarrow(py).map(Some)
+        capsules::to_pyarrow(py, batch).map(Some)
     }
 
     fn __repr__(&self) -> String {

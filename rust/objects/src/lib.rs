@@ -5,6 +5,7 @@
 //! data (a subclass, a number beyond 64 bits, a lone surrogate) is left to it.
 
 mod batches;
+pub mod capsules;
 mod counts;
 mod decode;
 mod encode;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -293,9 +294,10 @@ def ended(world: World) -> None:
         raise Violation(f"nobody removes {sorted(left)}")
 
 
-def explore(world: World, limit: int = 10**9) -> int:
-    """Visit every world that can come of one, the nearest first."""
+def explore(world: World, limit: int = 10**9, share: float = 1.0) -> int:
+    """Visit every world that can come of one, the nearest first; or a share of those that come of each one visited."""
     seen, waiting, closed = {world}, deque([world]), set[frozenset[tuple[str, bytes]]]()
+    chance = random.Random(1)
     while waiting and len(seen) < limit:
         now = waiting.popleft()
         if now.files not in closed:
@@ -304,5 +306,6 @@ def explore(world: World, limit: int = 10**9) -> int:
         for after in successors(now):
             if after not in seen:
                 seen.add(after)
-                waiting.append(after)
+                if share == 1 or chance.random() < share:
+                    waiting.append(after)
     return len(seen)

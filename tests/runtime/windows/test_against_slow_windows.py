@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from penstock.common import Types
@@ -18,6 +18,7 @@ from penstock.datastream.evictor import CountEvictor, DeltaEvictor, Evictor, Tim
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, FoldWindow, ProcessWindow, ReduceWindow
+from tests.effort import examples
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.windows.test_windows import KEY
 
@@ -537,6 +538,7 @@ def play(events: Any, operator: Alone, model: SlowWindows) -> None:
 
 
 @pytest.mark.parametrize(("windows", "trigger"), POSSIBLE)
+@settings(max_examples=examples(50))
 @given(st.data(), EVENTS, EVICTORS, st.integers(0, 8), st.booleans(), st.sampled_from(sorted(FUNCTIONS)))
 def test_windows_are_what_they_are_by_definition(windows, trigger, data, events, evictors, lateness, purging, form):
     assigner, assign = data.draw(ASSIGNERS[windows])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import _native
@@ -18,6 +18,7 @@ from penstock.runtime.windows.assigners import GlobalWindows
 from penstock.runtime.windows.evictors import CountEvictor, TimeEvictor
 from penstock.runtime.windows.functions import ProcessWindow, ReduceWindow
 from penstock.runtime.windows.triggers import CountTrigger, EventTimeTrigger, PurgingTrigger
+from tests.effort import examples
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.windows.test_native_windows import FUNCTIONS, KEY, Both, compiled, follow
 
@@ -73,6 +74,7 @@ def spec_of(trigger: str, function: str) -> WindowOperator:
 
 @pytest.mark.parametrize("function", REDUCING)
 @pytest.mark.parametrize("trigger", TRIGGERS)
+@settings(max_examples=examples(20))
 @given(steps=STEPS, tracked=st.booleans())
 def test_windows_by_count(trigger, function, steps, tracked):
     follow(Both(spec_of(trigger, function), tracked), steps)
@@ -82,6 +84,7 @@ def test_windows_by_count(trigger, function, steps, tracked):
     "function", ["sum", "max", "max by, last", "aggregate", "largest", "applied", "sum, in Python"]
 )
 @pytest.mark.parametrize("trigger", TRIGGERS)
+@settings(max_examples=examples(20))
 @given(steps=DOUBTFUL)
 def test_doubtful_records_go_through_python(trigger, function, steps):
     follow(Both(spec_of(trigger, function)), steps)

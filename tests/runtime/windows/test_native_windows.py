@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import _native
@@ -33,6 +33,7 @@ from penstock.runtime.windows.assigners import (
 from penstock.runtime.windows.evictors import CountEvictor
 from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, ProcessWindow, ReduceWindow
 from penstock.runtime.windows.triggers import CountTrigger, EventTimeTrigger
+from tests.effort import examples
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.snapshots import carry_over
 
@@ -363,6 +364,7 @@ def follow(both: Both, steps: list[tuple[str, Any]]) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("assigner", BY_EVENT_TIME)
+@settings(max_examples=examples(20))
 @given(steps=STEPS, lateness=st.sampled_from([0, 0, 4, 15]), tag=st.sampled_from([None, "late"]), tracked=st.booleans())
 def test_event_time(assigner, function, steps, lateness, tag, tracked):
     spec = WindowOperator(
@@ -373,6 +375,7 @@ def test_event_time(assigner, function, steps, lateness, tag, tracked):
 
 @pytest.mark.parametrize("function", ["sum", "aggregate", "sum, seen", "seen", "number", "largest"])
 @pytest.mark.parametrize("assigner", BY_CLOCK)
+@settings(max_examples=examples(40))
 @given(steps=STEPS)
 def test_the_clock(assigner, function, steps):
     windows = BY_CLOCK[assigner]
@@ -381,6 +384,7 @@ def test_the_clock(assigner, function, steps):
 
 @pytest.mark.parametrize("function", ["sum", "max by, last", "known", "largest", "number, with ends"])
 @pytest.mark.parametrize("assigner", BY_EVENT_TIME)
+@settings(max_examples=examples(40))
 @given(steps=DOUBTFUL)
 def test_doubtful_records_go_through_python(assigner, function, steps):
     spec = WindowOperator(BY_EVENT_TIME[assigner], EventTimeTrigger(), None, FUNCTIONS[function], 4, "late", keyed=KEY)

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
+use penstock_objects::capsules;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
-use pyo3_arrow::error::PyArrowResult;
-use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule};
 
 use crate::interrupt::interruptible;
 
@@ -68,19 +67,19 @@ pub fn record_batch(columns: Named) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(nullable).expect("columns are filled in one loop")
 }
 
-fn struct_field(schema: &Schema) -> FieldRef {
-    Arc::new(Field::new("", DataType::Struct(schema.fields().clone()), false))
+/// Batches as a stream that makes them when they are asked for.
+pub fn stream(
+    py: Python<'_>,
+    schema: SchemaRef,
+    batches: impl Iterator<Item = RecordBatch> + Send + 'static,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    capsules::stream(py, Box::new(RecordBatchIterator::new(batches.map(Ok), schema)))
 }
 
-/// Batches as a stream that makes them when they are asked for.
-pub fn stream<'py>(
-    py: Python<'py>,
-    schema: &Schema,
-    batches: impl Iterator<Item = RecordBatch> + Send + 'static,
-    requested_schema: Option<Bound<'py, PyCapsule>>,
-) -> PyArrowResult<Bound<'py, PyCapsule>> {
-    let arrays = batches.map(|batch| Ok::<_, ArrowError>(Arc::new(StructArray::from(batch)) as ArrayRef));
-    to_stream_pycapsule(py, Box::new(ArrayIterator::new(arrays, struct_field(schema))), requested_schema)
+/// The stream of a table, with the types that its reader asks for: pyarrow converts them.
+pub fn stream_as<'py>(table: &Bound<'py, PyAny>, requested: Bound<'py, PyCapsule>) -> PyResult<Bound<'py, PyCapsule>> {
+    let reader = table.py().import("pyarrow")?.getattr("RecordBatchReader")?.call_method1("from_stream", (table,))?;
+    Ok(reader.call_method1("__arrow_c_stream__", (requested,))?.cast_into()?)
 }
 
 /// Bytes of the memory that batches refer to; what they share counts once.
@@ -125,27 +124,25 @@ impl Columns {
         format!("Columns({} rows: {})", self.rows, self.column_names().join(", "))
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        to_schema_pycapsule(py, self.schema.as_ref())
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsules::schema(py, &self.schema)
     }
 
     #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_array__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyArrowResult<Bound<'py, PyTuple>> {
+    fn __arrow_c_array__<'py>(&self, py: Python<'py>, requested_schema: Option<Bound<'py, PyCapsule>>) -> PyResult<Bound<'py, PyTuple>> {
         let batches = interruptible(py, || self.batches().collect::<Vec<_>>())?;
-        let whole = interruptible(py, || concat_batches(&self.schema, &batches))??;
-        to_array_pycapsules(py, struct_field(&self.schema), &StructArray::from(whole), requested_schema)
+        let whole = interruptible(py, || concat_batches(&self.schema, &batches))?.map_err(capsules::refused)?;
+        let Some(requested) = requested_schema else { return capsules::array(py, whole) };
+        let converted = capsules::to_pyarrow(py, whole)?; // by pyarrow, as those of a stream
+        Ok(converted.call_method1("__arrow_c_array__", (requested,))?.cast_into()?)
     }
 
     #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        stream(py, &self.schema, self.batches(), requested_schema)
+    fn __arrow_c_stream__<'py>(slf: &Bound<'py, Self>, requested_schema: Option<Bound<'py, PyCapsule>>) -> PyResult<Bound<'py, PyCapsule>> {
+        if let Some(requested) = requested_schema {
+            return stream_as(slf.as_any(), requested);
+        }
+        let table = slf.get();
+        stream(slf.py(), table.schema.clone(), table.batches())
     }
 }

@@ -10,10 +10,9 @@ use penstock_planner::execution_graph::edge_table::{EdgeColumns, EdgeTable};
 use penstock_planner::execution_graph::groups::{Group, Groups, ResultPartitions};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use pyo3_arrow::error::PyArrowResult;
 
 use crate::arrow::arrays::{flags, longs, numbers, spellings};
-use crate::arrow::columns::{Columns, record_batch, stream};
+use crate::arrow::columns::{Columns, record_batch, stream, stream_as};
 use crate::interrupt::interruptible;
 
 /// Rows of a batch of ``execution_edges()``.
@@ -159,14 +158,13 @@ impl EdgeChunks {
     }
 
     #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        let table = self.table.clone();
+    fn __arrow_c_stream__<'py>(slf: &Bound<'py, Self>, requested_schema: Option<Bound<'py, PyCapsule>>) -> PyResult<Bound<'py, PyCapsule>> {
+        if let Some(requested) = requested_schema {
+            return stream_as(slf.as_any(), requested);
+        }
+        let table = slf.get().table.clone();
         let batches = (0..table.chunks()).map(move |at| edge_batch(table.chunk(at)));
-        stream(py, &edge_schema(), batches, requested_schema)
+        stream(slf.py(), edge_schema(), batches)
     }
 
     fn __repr__(&self) -> String {

@@ -1,13 +1,13 @@
 //! Tables in, through the Arrow PyCapsule interface: what `StreamGraph.from_columns` is given.
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::RecordBatch;
+use penstock_objects::capsules::{self, Batches};
 use penstock_planner::error::{PlanError, Result};
 use penstock_planner::stream_graph::tables::{Column, TableReader};
 use penstock_planner::stream_graph::{StreamGraph, StreamGraphBuilder};
 use pyo3::exceptions::{PyException, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyMemoryView};
-use pyo3_arrow::input::AnyRecordBatch;
 
 use crate::arrow::cells;
 use crate::error::{check, to_python};
@@ -17,7 +17,6 @@ use crate::interrupt::interruptible;
 const REPEATED: [&str; 9] =
     ["name", "kind", "slot_sharing_group", "co_location_group", "chaining_strategy", "partitioner", "shuffle_mode", "side_output", "task"];
 
-type Batches = Box<dyn RecordBatchReader + Send>;
 type Add = fn(&mut TableReader, &[Column<'_>], usize) -> Result<()>;
 
 /// A graph of tables, read in the order in which a graph is built. One is opened when the one before it has been read: the
@@ -58,7 +57,7 @@ fn add_all(reader: &mut TableReader, table: &str, batches: Batches, add: Add) ->
 fn batches(table: &str, value: &Bound<'_, PyAny>) -> PyResult<Batches> {
     let py = value.py();
     let stream = if speaks_arrow(value)? {
-        value.extract::<AnyRecordBatch>().and_then(AnyRecordBatch::into_reader)
+        capsules::read(value)
     } else if let Ok(columns) = value.cast::<PyMapping>() {
         let arrays = PyDict::new(py);
         for item in columns.items()? {
@@ -66,7 +65,7 @@ fn batches(table: &str, value: &Bound<'_, PyAny>) -> PyResult<Batches> {
             let array = array(&column).map_err(|error| refused(py, table, &format!("column {name:?}"), error))?;
             arrays.set_item(name, array)?;
         }
-        py.import("pyarrow")?.call_method1("table", (arrays,)).and_then(|table| table.extract::<AnyRecordBatch>()?.into_reader())
+        py.import("pyarrow")?.call_method1("table", (arrays,)).and_then(|table| capsules::read(&table))
     } else {
         Err(PyTypeError::new_err(format!("it is {}", value.get_type().qualname()?)))
     };
