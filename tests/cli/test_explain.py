@@ -368,16 +368,36 @@ def test_native_says_that_it_is_off(explained, program):
 
 def test_native_names_functions_that_operators_call_in_python(explained, program):
     lines = """
+        from penstock.datastream.functions import CoMapFunction
+
+        class Same(CoMapFunction):
+            def map1(self, value): return value
+            def map2(self, value): return value
+
+        env.from_collection([1]).connect(env.from_collection([2])).map(Same())
+        env.execute()
+    """
+    assert "function Same: Python: CoMap calls its function in Python" in explained("--native", program(lines))
+
+
+def test_native_names_the_methods_of_process_functions(explained, program):
+    lines = """
         from penstock.datastream import ProcessFunction
 
         class Same(ProcessFunction):
             def process_element(self, value, ctx):
                 yield value
 
-        env.from_collection([1]).process(Same())
+        class Timed(ProcessFunction):
+            def process_element(self, value, ctx):
+                yield ctx.timestamp()
+
+        env.from_collection([1]).process(Same()).process(Timed())
         env.execute()
     """
-    assert "function Same: Python: Process calls its function in Python" in explained("--native", program(lines))
+    text = re.sub(r"\s+", " ", explained("--native", program(lines)))
+    assert "function Same.process_element: compiled" in text
+    assert "function Timed.process_element: Python: it asks its context, and native code has contexts of keyed" in text
 
 
 @pytest.mark.parametrize("options", [("--why", "2"), ("--level", "job"), ("--format", "dot")])

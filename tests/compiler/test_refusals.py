@@ -208,3 +208,47 @@ f = A()
     result = compile_aggregate(load(source))
     assert isinstance(result, Refusal)
     assert result.reason == "print() prints"
+
+
+PROCESS = """\
+from penstock.datastream import *
+class F(KeyedProcessFunction):
+    def __init__(self):
+        self.plain = [1]
+    def open(self, context):
+        self.value = context.get_state(None)
+        self.list = context.get_list_state(None)
+        self.map = context.get_map_state(None)
+        self.either = context.get_state(None)
+        self.either = None
+        self.late = context.get_state(None)
+    def close(self):
+        self.late = None
+    def helper(self, ctx):
+        return ctx.time_domain()
+    def process_element(self, value, ctx):
+        {}
+f = F()
+"""
+REFUSED_PROCESS = [
+    ("¦self.map.get(1)", "map is a map state, which programs do not have"),
+    ("x = ¦self.value", "self.value is used for more than its own methods"),
+    ("x = ¦self.value.update(value)", "update() of this state is Python's, where its result is used"),
+    ("x = ¦self.list.get()", "what a list state gives can only be gone through where it is written"),
+    ("self.value.value().append(¦1)", "append"),
+    ("yield sum(¦self.value.value() for _ in range(3))", "a generator uses the object or the context of its function"),
+    ("yield from map(lambda x: ¦ctx.timestamp(), value)", "a generator uses the object or the context of its function"),
+    ("¦ctx.time_domain()", "the context is used for more than its key"),
+    ("yield self.helper(ctx)", "the context is used for more than its key"),
+    ("¦ctx.timer_service().register_processing_time_timer(1)", "register_processing_time_timer() of the timer service"),
+    ("yield ¦ctx", "reads ctx, "),
+    ("yield self.¦either.value()", "either"),
+    ("yield self.¦late.value()", "late"),
+    ("yield self.¦plain", "plain"),
+]
+
+
+@pytest.mark.parametrize(("line", "reason"), REFUSED_PROCESS)
+def test_process_functions(line: str, reason: str) -> None:
+    result = refusal(PROCESS.format(line.replace("¦", "")), "process")
+    assert reason in result.reason

@@ -98,6 +98,7 @@ ROOMS = {
         "windows",
         "expressions",
         "patterns",
+        "process",
         "calls",
         "statements",
         "functions",

@@ -32,7 +32,7 @@ ORDER = {
     "objects": [
         *("items", "owned", "decode", "encode", "folds", "router"),
         *("shapes", "gather", "hand_over", "batches", "pipelines"),
-        *("keyed_table", "keyed", "windows", "counts", "state"),
+        *("keyed_table", "keyed", "windows", "counts", "process", "state"),
     ],
     "python": ["huge_pages", "interrupt", "repr", "error", "arrow", "execution_graph", "job_graph", "stream_graph"],
 }

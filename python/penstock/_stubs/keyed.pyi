@@ -346,3 +346,75 @@ class KeyedCounts:
 
     def clear(self) -> None:
         """Forget everything."""
+
+@final
+class KeyedProcess:
+    """The state and the timers of a compiled process function, as ``penstock.runtime.operators.process`` has them, on columns.
+
+    Args:
+        inputs: of each input, what gives the key of a record, and what takes a record.
+        on_timer: takes the time of a timer; None where nothing is done then.
+        states: of each state, ``value`` or ``list``.
+
+    Raises:
+        ValueError: these do not go together.
+    """
+
+    def __new__(cls, inputs: list[tuple[Program, Program]], on_timer: Program | None, states: list[str]) -> KeyedProcess: ...
+    def __len__(self) -> int: ...
+    def next_due(self) -> int | None:
+        """The time of the first timer; None where there is none."""
+
+    def run(self, input: int, batch: Batch, start: int, end: int, watermark: int) -> tuple[Batch | None, int, bool]:
+        """Call the function for some records of an input.
+
+        Args:
+            input: 0, or 1 for the second one.
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+            watermark: of the operator.
+
+        Returns:
+            The results, or None; the place behind the last record that is done; whether the record there is doubtful, so that
+            Python decides. If it is not, and there is one, the next call begins with it.
+
+        Raises:
+            ValueError: there are not so many records, or no such input.
+        """
+
+    def advance(self, limit: int) -> tuple[Batch | None, int, bool]:
+        """Fire timers up to a time, in order.
+
+        Args:
+            limit: the watermark.
+
+        Returns:
+            The results, or None; how many timers have fired; whether the next one is doubtful, so that Python goes on.
+        """
+
+    def news(self) -> tuple[list[tuple[list[Batch], list[Batch]]], bool, list[Batch]]:
+        """What the state in Python does not know; it counts as known from then on. O(changes).
+
+        Returns:
+            Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value).
+            Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
+            time, key, and two numbers).
+
+        Raises:
+            ValueError: something of it cannot be in a batch.
+        """
+
+    def load(self, states: list[list[Batch]], timers: list[Batch]) -> bool:
+        """Take the state of Python in place of this one.
+
+        Args:
+            states: what is in each state (key, value).
+            timers: all timers as they are in the heap (time, key, and the times of a window that has this time alone).
+
+        Returns:
+            Whether all of it can be here; if not, nothing is.
+        """
+
+    def clear(self) -> None:
+        """Forget everything."""

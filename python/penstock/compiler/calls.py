@@ -23,7 +23,7 @@ from typing import Any
 
 from penstock.common.row import Row
 from penstock.compiler.names import Static
-from penstock.compiler.patterns import Patterns
+from penstock.compiler.process import ProcessCalls
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import (
     BUILTINS,
@@ -45,7 +45,7 @@ _PLAIN = (type, FunctionType, BuiltinFunctionType, MethodDescriptorType, ClassMe
 _ITERATORS = {enumerate: "enumerate", zip: "zip", reversed: "reversed"}
 
 
-class Calls(Patterns):
+class Calls(ProcessCalls):
     """The translator of calls."""
 
     @abstractmethod
@@ -60,6 +60,9 @@ class Calls(Patterns):
         matched = self.pattern_call(node)
         if matched is not None:
             return matched
+        processed = self.process_call(node, use)
+        if processed is not None:
+            return processed
         called = node.func
         static = self.scope.static(called)
         if static is not None:
@@ -290,6 +293,7 @@ class Calls(Patterns):
             raise RefusedError(f"this call of {value.__name__}() cannot be translated", node)
         if len(node.args) < 2 or (value is filter and len(node.args) != 2):
             raise RefusedError(f"this call of {value.__name__}() cannot be translated", node)
+        self.check_lazy(node.args[:1])
         items = self.expressions(node.args[1:], Use.ITERATE)
         numbers = [self.scope.fresh() for _ in items]
         variables = [["local", number] for number in numbers]

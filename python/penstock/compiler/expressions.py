@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from penstock.compiler.names import Scope, Static
@@ -59,6 +59,10 @@ class Expressions(ABC):
     @abstractmethod
     def call(self, node: ast.Call, use: Use) -> Json:
         """A call."""
+
+    @abstractmethod
+    def check_lazy(self, nodes: Iterable[ast.AST]) -> None:
+        """Refuse what a generator may not do."""
 
     def expression(self, node: ast.AST, use: Use = Use.KEEP) -> Json:
         """An expression, for a use of its value."""
@@ -113,6 +117,8 @@ class Expressions(ABC):
             return self.static_value(static, use, node)
         if self.scope.is_opened(node):
             return ["opened", node.attr, use is Use.KEEP]
+        if self.scope.is_state(node):
+            raise RefusedError(f"{ast.unparse(node)} is used for more than its own methods", node)
         return ["attr", self.expression(node.value, Use.READ), node.attr]
 
     def _subscript(self, node: ast.Subscript, use: Use) -> Json:
@@ -301,6 +307,8 @@ class Expressions(ABC):
     def _generatorexp(self, node: ast.GeneratorExp, use: Use) -> Json:
         if use is not Use.ITERATE:
             raise RefusedError("a generator is not a value: it can only be gone through where it is written", node)
+        first, *others = node.generators
+        self.check_lazy([node.elt, *first.ifs, *others])
         return self._comprehension(node.elt, node.generators)
 
     def _dictcomp(self, node: ast.DictComp, _: Use) -> Json:

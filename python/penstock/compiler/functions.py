@@ -20,9 +20,10 @@ from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler.lists import lists_of
-from penstock.compiler.names import Opened, Scope, Static, assigned_names, body_of
+from penstock.compiler.names import CONTEXT, Opened, Scope, Static, assigned_names, body_of
 from penstock.compiler.opened import opened_by
 from penstock.compiler.patterns import matches_of
+from penstock.compiler.process import KeyedStates, context_of, states_of
 from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
@@ -44,14 +45,20 @@ KINDS: dict[str, tuple[str, Use]] = {
     "apply_window": ("apply", Use.ITERATE),
     "process_all": ("process", Use.ITERATE),
     "apply_all": ("apply", Use.ITERATE),
+    "process": ("process_element", Use.ITERATE),
+    "process1": ("process_element1", Use.ITERATE),
+    "process2": ("process_element2", Use.ITERATE),
+    "on_timer": ("on_timer", Use.ITERATE),
 }
 """By kind of function: the method of an object that it stands for, and what is done with its result."""
-_ARGUMENTS = {"merge": 2}
+_ARGUMENTS = {"merge": 2, "on_timer": 2}
 _OPENED = frozenset({"map", "filter", "flat_map"})
 """The methods of operators whose native form begins when the object is open."""
 _ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
 """The arguments that are the method's to change, as its result takes their place."""
-_EMITTING = ("flat_map", "process", "apply")
+_WITH_CONTEXT = ("process_element", "process_element1", "process_element2", "on_timer")
+"""The methods whose last argument is a context with the state of a key."""
+_EMITTING = ("flat_map", "process", "apply", *_WITH_CONTEXT)
 _SEES_WINDOW = ("process", "apply")
 _WITHOUT_KEY = ("process_all", "apply_all")
 _IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
@@ -86,10 +93,10 @@ def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled
         return Refusal("its expressions are nested too deeply")
     except Exception as error:  # an object of the user's that is not what it seems must not end the program
         return Refusal(f"it cannot be looked at: {type(error).__name__}: {error}")
-    text = program_text(unit.functions)
+    text = program_text(unit.functions, len(unit.states.native))
     if len(text) > _LONGEST:
         return Refusal(f"its constants have more than {_LONGEST >> 20} MB")
-    return Compiled(text, tuple(unit.names[1:]))
+    return Compiled(text, tuple(unit.names[1:]), tuple(unit.states.native.items()))
 
 
 def compile_aggregate(function: Any) -> CompiledAggregate | Refusal:
@@ -120,20 +127,43 @@ class _Unit:
     kept: list[Any] = field(default_factory=list)  # what the numbers are known by, so that their ids stay
     pending: list[tuple[int, ...]] = field(default_factory=list)
     opened: Opened | None = None
+    states: KeyedStates = field(default_factory=KeyedStates)
 
     def compile_entry(self, function: Any, method: str, result: Use, count: int) -> None:
         """The function that an operator calls, with so many arguments."""
         called = _bound(function, method)
         if called is not function:
-            self._check_lifecycle(function, method)
+            if method in _WITH_CONTEXT:
+                self._look_at_open(function)
+            else:
+                self._check_lifecycle(function, method)
         plain, first, keywords = _plain(called)
         if plain is None or plain in LIBRARY:
-            if method in _SEES_WINDOW:
+            if method in _SEES_WINDOW or method in _WITH_CONTEXT:
                 raise RefusedError("it is not written in Python")
             self._compile_stand_in(called, count, result, method)
             return
         emits, changes = method in _EMITTING, _ACCUMULATORS.get(method, ())
+        if method in _WITH_CONTEXT:
+            count -= 1
+            keywords = {**keywords, self._context_name(plain, len(first) + count): CONTEXT}
         self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes, method=method)
+
+    def _context_name(self, plain: FunctionType, place: int) -> str:
+        code = plain.__code__
+        if place >= code.co_argcount:
+            raise RefusedError(f"{plain.__name__} takes no context")
+        return code.co_varnames[place]
+
+    def _look_at_open(self, function: Any) -> None:
+        """See what ``open`` of a process function leaves in its attributes; Python calls it, and ``close``."""
+        method = _member(function, "open")
+        plain = getattr(method, "__func__", method)
+        tree = self.trees.of(plain) if isinstance(plain, FunctionType) else None
+        if isinstance(plain, FunctionType) and isinstance(tree, ast.FunctionDef):
+            self.states = states_of(function, plain, tree)
+            file = self.trees.file(plain.__code__.co_filename, plain.__globals__)
+            self.opened = None if file is None else opened_by(function, plain, tree, file)
 
     def _check_lifecycle(self, function: Any, called: str) -> None:
         """Refuse an object that does something before or after its records, but for an ``open`` that only leaves
@@ -244,7 +274,7 @@ class _Unit:
         initial = {name: static for name, static in statics.items() if name in stored}
         statics = {name: static for name, static in statics.items() if name not in stored}
         statics.update(_imports(tree, stored))
-        scope = Scope(function, file, self.trees, statics, assigned, opened=self.opened)
+        scope = Scope(function, file, self.trees, statics, assigned, opened=self.opened, states=self.states)
         accumulators = [name for place, name in enumerate(parameters) if place in changes]
         lists = lists_of(tree, set(parameters), emits=emits, accumulators=accumulators)
         return self._translate(scope, tree, parameters, result, lists, is_generator, initial)
@@ -295,6 +325,7 @@ class _Body(Statements):
         if len(node.args) > len(positional):
             raise RefusedError(f"{static.text}() is called with {len(node.args)} arguments", node)
         values.update(zip(positional, node.args, strict=False))
+        keywords = dict(keywords)
         for keyword in node.keywords:
             if keyword.arg is None or keyword.arg not in free or keyword.arg in values:
                 raise RefusedError(f"{static.text}() with {keyword.arg or '**'} cannot be translated", node)
@@ -302,7 +333,9 @@ class _Body(Statements):
         defaults = _defaults(plain)
         arguments: list[Json] = []
         for name in free:
-            if name in values:
+            if name in values and context_of(self.scope.static(values[name])):
+                keywords[name] = CONTEXT
+            elif name in values:
                 arguments.append(self.expression(values[name]))
             elif name in defaults:
                 arguments.append(self.static_value(Static(defaults[name], f"the default of {name}"), Use.KEEP, node))

@@ -54,7 +54,7 @@ class Lists:
         names = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)} & self.growing
         for node in ast.walk(loop) if names else ():
             change = _change(node)
-            grown = change[0] if change is not None else None
+            grown = change[0] if change is not None else sorted_into(node)
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 grown = node.target.id
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
@@ -79,6 +79,9 @@ def lists_of(tree: Tree, parameters: set[str], *, emits: bool, accumulators: Seq
     for node in nodes:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
             names.add(node.value.id)
+        name = sorted_into(node.value) if isinstance(node, ast.Expr) else None
+        if name is not None:
+            names.add(name)
     growing = frozenset(names - (parameters - set(accumulators)))
     values: dict[str, list[ast.expr | None]] = {name: [None] for name in parameters}
     for node in nodes:
@@ -88,6 +91,14 @@ def lists_of(tree: Tree, parameters: set[str], *, emits: bool, accumulators: Seq
     if emits and isinstance(tree, ast.FunctionDef):
         sink = next((name for name in sorted(growing) if _is_only_returned(name, tree, nodes)), None)
     return Lists(growing, sink, values)
+
+
+def sorted_into(node: ast.AST) -> str | None:
+    """The list of a call of ``insort``, by its name alone."""
+    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Name):
+        return None
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return node.args[0].id if called.startswith("insort") else None
 
 
 def _change(node: ast.AST) -> tuple[str, str, ast.expr] | None:

@@ -27,6 +27,13 @@ _LEAVES = (ast.expr_context, ast.Constant, ast.operator, ast.cmpop, ast.boolop, 
 _MISSING = object()
 
 
+class Context:
+    """Stands for the context of a process function while it is compiled."""
+
+
+CONTEXT = Context()
+
+
 @dataclass(frozen=True)
 class Static:
     """An object from outside of a function, which is the same in every call."""
@@ -57,6 +64,7 @@ class Scope:
     count: int = 0
     inner: list[dict[str, int]] = field(default_factory=list)  # of comprehensions, from the outside
     opened: Opened | None = None
+    states: Any = None  # the KeyedStates of a process function
 
     def fresh(self) -> int:
         """The number of a variable without a name."""
@@ -93,6 +101,13 @@ class Scope:
             return False
         owner = self.static(node.value)
         return owner is not None and owner.value is self.opened.owner
+
+    def is_state(self, node: ast.Attribute) -> bool:
+        """Whether an expression is an attribute that has a state of the key."""
+        if self.states is None or node.attr not in self.states.kinds:
+            return False
+        owner = self.static(node.value)
+        return owner is not None and owner.value is self.states.owner
 
     def outside(self, node: ast.Name) -> Static:
         """The object of a name that is not the function's."""
@@ -142,7 +157,11 @@ class Scope:
         """An attribute of a module, a class, an enum's member or an object of a class of the program."""
         name, text = node.attr, f"{owner.text}.{node.attr}"
         value = owner.value
+        if value is CONTEXT:
+            return None
         if self.opened is not None and value is self.opened.owner and name in self.opened.names:
+            return None
+        if self.states is not None and value is self.states.owner and name in self.states.kinds:
             return None
         if isinstance(value, ModuleType):
             inside = vars(value).get(name, _MISSING)

@@ -18,13 +18,15 @@ from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.constants import filled
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.native_process import ProcessPrograms
 from penstock.runtime.operators.native_windows import why_python
+from penstock.runtime.operators.process import ProcessOperator
 from penstock.runtime.operators.reduce import GroupedReduce
 from penstock.runtime.operators.source import StreamSource
-from penstock.runtime.operators.two_inputs import TwoInputOperator
+from penstock.runtime.operators.two_inputs import CoProcess, TwoInputOperator
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.operators.window import WindowOperator
-from penstock.runtime.usercode.functions import bind, simple_name
+from penstock.runtime.usercode.functions import bind, lifecycle, simple_name
 from penstock.runtime.windows.functions import (
     AggregateWindow,
     ApplyWindow,
@@ -85,10 +87,43 @@ class Compilation:
             return replace(operator, program=self._program(operator.reducer, "reduce"))
         if isinstance(operator, WindowOperator):
             return replace(operator, function=self._window_function(operator))
+        if isinstance(operator, (ProcessOperator, CoProcess)):
+            return self._process_function(operator)  # type: ignore[return-value]
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
             return replace(operator, program=self._program(strategy.assigner, "time"))  # type: ignore[call-arg]
         return operator
+
+    def _process_function(self, operator: ProcessOperator | CoProcess) -> ProcessOperator | CoProcess:
+        """A process function, compiled if all its methods can be."""
+        if isinstance(operator, CoProcess):
+            operator = replace(operator, second_keyed=self.partition(operator.second_keyed))
+        if _why_without_keys(operator) is not None:
+            return operator
+        results = {method: self.function(operator.f, kind) for method, kind in _process_methods(operator)}
+        compiled = {method: result for method, result in results.items() if isinstance(result, Compiled)}
+        if len(compiled) < len(results) or (operator.keyed is None and any(map(_asks, compiled.values()))):
+            return operator
+        states = next(iter(compiled.values())).states
+        return replace(operator, programs=ProcessPrograms({m: c.program for m, c in compiled.items()}, states))
+
+    def _process_verdicts(self, operator: ProcessOperator | CoProcess) -> list[Verdict]:
+        """Of the methods of a process function: one that stays in Python keeps the others there."""
+        reason = _why_without_keys(operator)
+        if reason is not None:
+            return [Verdict("Python", simple_name(operator.f), Refusal(reason))]
+        results = [(method, self.function(operator.f, kind)) for method, kind in _process_methods(operator)]
+        name, verdicts = simple_name(operator.f), list[Verdict]()
+        kept = [method for method, result in results if isinstance(result, Refusal)]
+        for method, result in results:
+            refusal = result if isinstance(result, Refusal) else None
+            if refusal is None and kept:
+                refusal = Refusal(f"{kept[0]} of the same function stays in Python, and they share state")
+            elif refusal is None and operator.keyed is None and _asks(result):
+                refusal = Refusal("it asks its context, and native code has contexts of keyed streams only")
+            verdict = Verdict("compiled", f"{name}.{method}")
+            verdicts.append(verdict if refusal is None else Verdict("Python", f"{name}.{method}", refusal))
+        return verdicts
 
     def partition(self, partition: Any) -> Any:
         """A partition with its key selector compiled."""
@@ -107,6 +142,8 @@ class Compilation:
             return [*verdicts, Verdict("native") if native else self._verdict(operator.reducer, "reduce")]
         if isinstance(operator, WindowOperator):
             return [*verdicts, *self._window_verdicts(operator)]
+        if isinstance(operator, (ProcessOperator, CoProcess)):
+            return [*verdicts, *self._process_verdicts(operator)]
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
             return [*verdicts, self._verdict(strategy.assigner, "time")]
@@ -163,6 +200,29 @@ def keys_of(operator: StreamOperator) -> list[KeyPartition]:
     """How the inputs of an operator are keyed, those that are."""
     partitions = [operator.keyed, operator.second_keyed if isinstance(operator, TwoInputOperator) else None]
     return [partition for partition in partitions if partition is not None]
+
+
+def _why_without_keys(operator: ProcessOperator | CoProcess) -> str | None:
+    """Why a function of two streams stays in Python whatever it does; None where it need not."""
+    if isinstance(operator, CoProcess) and None in (operator.keyed, operator.second_keyed):
+        return "native code needs both streams keyed"
+    return None
+
+
+def _process_methods(operator: ProcessOperator | CoProcess) -> list[tuple[str, str]]:
+    """The methods of a process function that are called, and their kinds."""
+    methods = [("process_element", "process")]
+    if isinstance(operator, CoProcess):
+        methods = [("process_element1", "process1"), ("process_element2", "process2")]
+    on_timer = None if operator.keyed is None else lifecycle(operator.f, "on_timer")
+    timed = on_timer is not None and getattr(on_timer, "__module__", "") != "penstock.datastream.functions"
+    return [*methods, ("on_timer", "on_timer")] if timed else methods
+
+
+def _asks(result: Compiled | Refusal) -> bool:
+    """Whether a program asks for its context or state, or has what only an open function knows."""
+    words = ('["around",', '["state",', '["register",', '["delete",', '["opened",')
+    return isinstance(result, Compiled) and any(word in result.program for word in words)
 
 
 def _tagging(side: int) -> Callable[[Any], Any]:

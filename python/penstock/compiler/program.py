@@ -20,6 +20,7 @@ class Compiled:
 
     program: str  # JSON
     functions: tuple[str, ...] = ()  # the program's functions that it calls, by qualified name, in order
+    states: tuple[tuple[str, str], ...] = ()  # attribute and kind of the states that it may use, by number
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,10 @@ class RefusedError(Exception):
         self.place: tuple[int, int] | None = None
 
 
-def program_text(functions: list[Json]) -> str:
-    """The JSON of functions; the operator calls the first."""
-    return json.dumps({"v": VERSION, "functions": functions}, separators=(",", ":"))
+def program_text(functions: list[Json], states: int = 0) -> str:
+    """The JSON of functions, which may use so many states of a key; the operator calls the first."""
+    of_states = {"states": states} if states else {}
+    return json.dumps({"v": VERSION, "functions": functions, **of_states}, separators=(",", ":"))
 
 
 def constant(value: object, *, sets: bool = False) -> Json:

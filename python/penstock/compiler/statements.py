@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import bisect
 from collections.abc import Sequence
+from types import BuiltinFunctionType
 
 from penstock.compiler.calls import Calls
 from penstock.compiler.expressions import BINARY
-from penstock.compiler.lists import Lists, is_never_list, is_new
+from penstock.compiler.lists import Lists, is_never_list, is_new, sorted_into
 from penstock.compiler.names import Scope, Static
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
@@ -15,6 +17,8 @@ from penstock.runtime.constants import article
 
 IN_PLACE = {"add": "iadd", "mul": "imul", "or_": "ior_"}
 """Operators that change a list or a dict in place: the machine sees at run time that it is neither."""
+_INSORTS: dict[object, bool] = {bisect.insort_right: True, bisect.insort_left: False}
+"""Whether what is sorted in comes behind what is equal."""
 _NOT_NEW = "what is changed must be a new list or dict of this function"
 _REFUSED = {
     "With": "with cannot be translated: what it opens has effects",
@@ -36,9 +40,13 @@ class Statements(Calls):
     def __init__(self, scope: Scope, lists: Lists, result: Use, is_generator: bool) -> None:
         super().__init__(scope)
         self.growing = set(lists.growing)
+        self.services = {name for name, values in lists.values.items() if self._are_services(values)}
         self.lists = lists
         self.result = result  # what is done with the function's result
         self.is_generator = is_generator
+
+    def _are_services(self, values: Sequence[ast.expr | None]) -> bool:
+        return all(value is not None and self.is_service(value) for value in values)
 
     def statements(self, nodes: Sequence[ast.stmt]) -> list[Json]:
         """Some statements."""
@@ -94,6 +102,9 @@ class Statements(Calls):
             return [["yield", ["const", None] if value.value is None else self.expression(value.value)]]
         if isinstance(value, ast.YieldFrom):
             return self._yield_all(value.value)
+        processed = self.process_statement(value)
+        if processed is not None:
+            return processed
         change = self.lists.change(value)
         if change is not None:
             name, method, item = change
@@ -105,7 +116,20 @@ class Statements(Calls):
                 added = ["builtin", "dict", self.expression(item, Use.ITERATE)]
                 return [["set", number, ["or_", ["local", number], added]]]
             return self._extend(name, item, node)
+        name = sorted_into(value)
+        if name is not None and name in self.growing and isinstance(value, ast.Call):
+            static = self.scope.static(value.func)
+            if static is not None and isinstance(static.value, BuiltinFunctionType) and static.value in _INSORTS:
+                return [self._insort(name, value, _INSORTS[static.value])]
         return [["set", self.scope.fresh(), self.expression(value, Use.READ)]]
+
+    def _insort(self, name: str, node: ast.Call, behind: bool) -> Json:
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        if len(node.args) != 2 or set(keywords) - {"key"} or name == self.lists.sink:
+            raise RefusedError("this call of insort() cannot be translated", node)
+        number = self._number(name, node)
+        target, key = self._key(keywords.get("key"))
+        return ["set", number, ["insorted", ["local", number], target, key, self.expression(node.args[1]), behind]]
 
     def _yield_all(self, items: ast.expr) -> list[Json]:
         iterable = self.expression(items, Use.ITERATE)
@@ -140,7 +164,7 @@ class Statements(Calls):
         if item is not None and len(node.targets) == 1:
             return [self._put(*item, self.expression(node.value), node)]
         names = {part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
-        if names & {self.lists.sink}:
+        if names & {self.lists.sink} or names & self.services:
             return []
         if names & self.growing and (len(node.targets) > 1 or not isinstance(node.targets[0], ast.Name)):
             raise RefusedError(_NOT_NEW, node)

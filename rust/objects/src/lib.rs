@@ -16,6 +16,7 @@ mod keyed;
 mod keyed_table;
 mod owned;
 mod pipelines;
+mod process;
 mod router;
 mod shapes;
 pub mod state;
@@ -30,5 +31,6 @@ pub use items::{are_immutable, are_own_forms, is_immutable, key_field, text_size
 pub use keyed::{ColumnRouter, KeyedReduce, TimestampAssigner};
 pub use keyed_table::{KeyOrder, KeyedTable};
 pub use pipelines::{Pipeline, Program};
+pub use process::KeyedProcess;
 pub use router::KeyRouter;
 pub use windows::KeyedWindows;

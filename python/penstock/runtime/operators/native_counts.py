@@ -11,12 +11,11 @@ from types import ModuleType
 from typing import Any
 
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators.native_stage import NativeStage
+from penstock.runtime.operators.native_stage import NativeStage, rows_of
 from penstock.runtime.operators.native_windows import (
     Operator,
     contents_of,
     counted_by,
-    rows_of,
     seeing_program,
     shows_windows,
     why_python,

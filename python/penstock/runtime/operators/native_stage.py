@@ -1,8 +1,10 @@
-"""The stage that native windows of time and of counts are: they have the state of an operator in place of Python."""
+"""The stage that native windows and process functions are: they have the state of an operator in place of Python."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from penstock.runtime.state.keyed import KeyedState
@@ -57,3 +59,22 @@ class NativeStage(ABC):
             self._turn.begin(len(self._windows))
             self._here = False
             self._windows.clear()
+
+
+def emit(operator: Any, out: Any) -> None:
+    """Emit a batch of results with timestamps, as columns if those behind the operator take them."""
+    output = operator.output
+    operator.emitted += len(out)
+    if output.columns is not None:
+        output.columns.take_all(out)
+        return
+    feed, start, values = output.feed, 0, out.objects()
+    for time, same in groupby(out.times):
+        end = start + sum(1 for _ in same)
+        feed(values[start:end], time)
+        start = end
+
+
+def rows_of(batches: Iterable[Any]) -> Iterator[Any]:
+    """The rows of some batches."""
+    return (row for batch in batches for row in batch.objects())

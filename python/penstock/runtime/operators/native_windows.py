@@ -9,7 +9,6 @@ fits (:class:`~penstock.runtime.state.python_turn.PythonTurn`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from types import ModuleType
@@ -20,7 +19,7 @@ from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.outputs import CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators.native_stage import NativeStage
+from penstock.runtime.operators.native_stage import NativeStage, emit, rows_of
 from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.state.timers import Timer, TimerQueue
 from penstock.runtime.usercode.functions import simple_name
@@ -285,17 +284,8 @@ class NativeWindows(NativeStage):
     def _emit(self, out: Any) -> None:
         if self._shows:
             self._show(out)
-            return
-        output = self._operator.output
-        self._operator.emitted += len(out)
-        if output.columns is not None:
-            output.columns.take_all(out)
-            return
-        feed, start, values = output.feed, 0, out.objects()
-        for time, same in groupby(out.times):
-            end = start + sum(1 for _ in same)
-            feed(values[start:end], time)
-            start = end
+        else:
+            emit(self._operator, out)
 
     @property
     def waits(self) -> bool:
@@ -387,8 +377,3 @@ class _Named(dict[Any, TimeWindow]):
     def __missing__(self, times: tuple[int, int]) -> TimeWindow:
         window = self[times] = TimeWindow(*times)
         return window
-
-
-def rows_of(batches: Iterable[Any]) -> Iterator[Any]:
-    """The rows of some batches."""
-    return (row for batch in batches for row in batch.objects())

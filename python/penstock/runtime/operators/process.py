@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.common import contexts
@@ -14,9 +15,11 @@ from penstock.common.functions.output_tag import OutputTag
 from penstock.common.functions.state import TimeDomain
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
+from penstock.runtime import native
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.operators.native_process import ProcessPrograms, process_stages
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.native_handles import with_native_timers
 from penstock.runtime.state.timers import Firing, OperatorTime, TimerQueue
@@ -195,9 +198,10 @@ class ProcessOperator(StreamOperator):
 
     f: Any
     output_type: TypeInformation[Any] | None = None
+    programs: ProcessPrograms | None = field(default=None, kw_only=True)
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _Process(context, output, self.f, self.keyed)
+        return _Process(context, output, self.f, self.keyed, self.programs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,10 +212,28 @@ class KeyedProcessOperator(ProcessOperator):
 
 
 class _Process(Yielding):
-    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, keyed: Any) -> None:
+    def __init__(
+        self,
+        context: OperatorContext,
+        output: CountingOutput,
+        function: Any,
+        keyed: Any,
+        programs: ProcessPrograms | None,
+    ) -> None:
         super().__init__(context, output, function, keyed)
+        self._programs = programs
         self._ctx = ProcessContext(context)
         self.use_timers(self._ctx)
+
+    def stage(self, functions: ModuleType) -> Any:
+        if self.keyed is not None or self._programs is None:
+            return None
+        program = native.program(functions, self._programs.methods["process_element"])
+        return None if program is None else ("flat_map", program)
+
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        stages = process_stages(functions, self, self._programs, [self.keyed])
+        return None if stages is None else stages[0]
 
     def input(self, number: int) -> Collector:
         return self.with_key(self.processing(bind(self.function, "process_element"), self._ctx), always=True)

@@ -183,7 +183,7 @@ class _GroupedReduce(LiveOperator):
         keyed, reducer = self.keyed, self.function
         assert keyed is not None
         state, key = self.context.keyed_state(keyed), keyed.key_program(functions)
-        if key is None or not (state.has_own_forms and state.holds_dicts):
+        if key is None or not state.suits_native:
             return None
         if isinstance(reducer, (SumAggregator, ComparableAggregator)):
             position = reducer.position

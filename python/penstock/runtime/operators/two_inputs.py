@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.native_process import ProcessPrograms, ProcessStage, process_stages
 from penstock.runtime.operators.process import ProcessContext, Yielding
 from penstock.runtime.usercode.functions import bind
 
@@ -99,8 +101,15 @@ class CoFlatMap(TwoInputOperator):
 class _CoProcess(LiveTwoInputs):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: TwoInputOperator) -> None:
         super().__init__(context, output, spec)
+        self._programs = spec.programs if isinstance(spec, CoProcess) else None
+        self._stages: list[ProcessStage] | None = None
         self._ctx = ProcessContext(context)
         self.use_timers(self._ctx)
+
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        if self._stages is None:
+            self._stages = process_stages(functions, self, self._programs, self._keys) or []
+        return self._stages[number - 1] if self._stages else None
 
     def input(self, number: int) -> Collector:
         return self.with_key_of(number, self.processing(self._element(number), self._ctx))
@@ -114,9 +123,12 @@ class _CoProcess(LiveTwoInputs):
         return bind(self.function, f"process_element{number}")
 
 
+@dataclass(frozen=True, eq=False)
 class CoProcess(TwoInputOperator):
     """A process function of two inputs, with keys also state and timers. ``f`` is an object with
     ``process_element1`` and ``process_element2``, and perhaps ``on_timer``."""
 
-    keeps_output = True
-    live = _CoProcess
+    keeps_output: ClassVar[bool] = True
+    live: ClassVar[type[LiveTwoInputs]] = _CoProcess
+
+    programs: ProcessPrograms | None = field(default=None, kw_only=True)

@@ -155,7 +155,7 @@ class _Window(Yielding):
     def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
         spec, context, state, keyed = self._spec, self.context, self._state, self.keyed
         assert keyed is not None
-        if isinstance(context.time, BatchTime) or not (state.has_own_forms and state.holds_dicts):
+        if isinstance(context.time, BatchTime) or not state.suits_native:
             return None
         if spec.assigner.constant is not None:
             how = spec.assigner, spec.trigger, spec.evictor, spec.function

@@ -43,6 +43,10 @@ class State(api.State):
         self.name: str = name
         self.in_namespace(VOID)
 
+    def is_plain(self, keyed: KeyedState) -> bool:
+        """Whether its values are in the table of its name of a keyed state, and nowhere else."""
+        return self._keyed is keyed and self._namespace is VOID
+
     def in_namespace(self, namespace: Any) -> None:
         self._namespace = namespace
         self._table = self._keyed.table(self.name) if namespace is VOID else None
@@ -121,6 +125,9 @@ class ValueState(State, api.ValueState[Any]):
     def __init__(self, keyed: KeyedState, name: str, default: Any = None) -> None:
         super().__init__(keyed, name)
         self._default = default
+
+    def is_plain(self, keyed: KeyedState) -> bool:
+        return self._default is None and super().is_plain(keyed)
 
     def value(self) -> Any:
         value = self._read()

@@ -117,6 +117,11 @@ class KeyedState:
         """Whether strings, ints and tuples of them are their own canonical forms."""
         return self.key_hash.identity or self.key_hash.key_type is None
 
+    @property
+    def suits_native(self) -> bool:
+        """Whether native tables can have the state: they take strings, ints and exact tuples of these as they are."""
+        return self.holds_dicts and (self.has_own_forms or self.key_hash.canonical is tuple)
+
     def group(self, key: Any) -> int:
         return key_group_of_hash(self.key_hash.hash(key), self.max_parallelism)
 

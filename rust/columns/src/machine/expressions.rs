@@ -41,6 +41,8 @@ impl<'a> Machine<'a, '_> {
             Expr::None => Ok(Value::None),
             Expr::Bool(flag) => Ok(Value::Bool(*flag)),
             Expr::Constant(number) => Ok(self.constants[*number]),
+            Expr::State(number) => self.state(*number),
+            Expr::Around(around) => self.ask(*around),
             _ => self.eval_other(frame, expr),
         }
     }
@@ -79,6 +81,7 @@ impl<'a> Machine<'a, '_> {
             }
             Expr::Call(function, arguments) => self.call(frame, *function, arguments),
             Expr::Sorted(keyed, reverse) => self.sorted(frame, keyed, reverse),
+            Expr::Insorted(keyed, item, behind) => self.insorted(frame, keyed, item, *behind),
             Expr::Extreme(wanted, keyed, default) => self.extreme(frame, *wanted, keyed, default.as_deref()),
             _ => Err(Doubt),
         }

@@ -42,6 +42,30 @@ impl<'a> Machine<'a, '_> {
         Ok(Value::List(self.arena.alloc_slice_fill_iter(pairs.iter().map(|pair| pair.1))))
     }
 
+    /// `insort(items, item, key=…)`: where the search of the module `bisect` leads to, also if the items are not sorted.
+    pub(super) fn insorted(&mut self, frame: &mut Frame<'a>, keyed: &'a Keyed, item: &'a Expr, behind: bool) -> Result<Value<'a>, Doubt> {
+        let Value::List(items) = self.eval(frame, &keyed.items)? else { return Err(Doubt) };
+        let item = self.eval(frame, item)?;
+        let wanted = self.key_of(frame, keyed, item)?;
+        let (mut low, mut high) = (0, items.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            let key = self.key_of(frame, keyed, items[middle])?;
+            let before = if behind {
+                python::order(wanted, key)? == Some(Ordering::Less)
+            } else {
+                python::order(key, wanted)? != Some(Ordering::Less)
+            };
+            if before { high = middle } else { low = middle + 1 }
+        }
+        self.bounded()?;
+        let mut grown = Items::with_capacity_in(items.len() + 1, self.arena);
+        grown.extend_from_slice_copy(&items[..low]);
+        grown.push(item);
+        grown.extend_from_slice_copy(&items[low..]);
+        Ok(Value::List(grown.into_bump_slice()))
+    }
+
     /// `min` and `max`: the first of those whose key is the least or the greatest.
     pub(super) fn extreme(
         &mut self,

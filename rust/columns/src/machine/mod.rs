@@ -4,6 +4,7 @@
 //! Nothing here runs out of stack (a program's depth is checked when it is read), out of memory ([`MOST_BYTES`]) or out of time
 //! ([`MOST_STEPS`]): the answer is [`Doubt`] before.
 
+mod context;
 mod expressions;
 mod fields;
 mod keys;
@@ -15,6 +16,8 @@ use crate::column::Column;
 use crate::program::{Expr, Function, Program, Statement, Target};
 use crate::python;
 use crate::value::{Doubt, Value};
+
+pub use self::context::Context;
 
 /// Rounds of loops and calls of functions for one record.
 pub const MOST_STEPS: u32 = 1_000_000;
@@ -58,11 +61,24 @@ impl Program {
         arena: &'a Bump,
         steps: &mut u32,
     ) -> Result<Value<'a>, Doubt> {
+        self.call_in(None, constants, inputs, arena, steps)
+    }
+
+    /// The same in a context, which has the state and the timers of a key.
+    #[inline]
+    pub fn call_in<'a, 'i>(
+        &'a self,
+        context: Option<&'i mut (dyn Context<'a> + 'i)>,
+        constants: &'a [Value<'a>],
+        inputs: &'i mut [Input<'a>],
+        arena: &'a Bump,
+        steps: &'i mut u32,
+    ) -> Result<Value<'a>, Doubt> {
         let function = &self.functions[0];
         if inputs.len() != function.parameters {
             return Err(Doubt);
         }
-        let mut machine = Machine { functions: &self.functions, constants, inputs, arena, steps };
+        let mut machine = Machine { functions: &self.functions, constants, inputs, context, arena, steps };
         let locals = if function.assigned.is_empty() && function.locals == function.parameters { 0 } else { function.locals };
         let mut frame = Frame::new(locals, arena);
         for &local in &function.assigned {
@@ -94,7 +110,7 @@ impl<'a> Evaluation<'a> {
     ) -> Result<Value<'a>, Doubt> {
         self.frame.locals.iter_mut().zip(locals).for_each(|(place, local)| *place = local);
         let (functions, steps) = (&*self.program.functions, &mut MOST_STEPS.clone());
-        let mut machine = Machine { functions, constants: self.constants, inputs, arena: self.arena, steps };
+        let mut machine = Machine { functions, constants: self.constants, inputs, context: None, arena: self.arena, steps };
         machine.eval(&mut self.frame, expr)
     }
 }
@@ -126,6 +142,7 @@ struct Machine<'a, 'i> {
     functions: &'a [Function],
     constants: &'a [Value<'a>],
     inputs: &'i mut [Input<'a>],
+    context: Option<&'i mut (dyn Context<'a> + 'i)>,
     arena: &'a Bump,
     steps: &'i mut u32,
 }
@@ -171,10 +188,7 @@ impl<'a> Machine<'a, '_> {
                     self.assign(frame, target, value)?;
                     continue;
                 }
-                Statement::Append(local, expr) => {
-                    self.append(frame, *local, expr)?;
-                    continue;
-                }
+                Statement::Append(local, expr) => self.append(frame, *local, expr).map(|()| Flow::Next)?,
                 Statement::Yield(expr) => {
                     let value = self.eval(frame, expr)?;
                     frame.yields.push(value);
@@ -190,6 +204,7 @@ impl<'a> Machine<'a, '_> {
                 Statement::Break => Flow::Break,
                 Statement::Continue => Flow::Continue,
                 Statement::Return(expr) => Flow::Return(self.eval(frame, expr)?),
+                Statement::Change(change, value) => self.change(frame, *change, value).map(|()| Flow::Next)?,
                 Statement::Doubt => return Err(Doubt),
             };
             if !matches!(flow, Flow::Next) {

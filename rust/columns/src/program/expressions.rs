@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
 use super::patterns::{call_of, pattern_of};
-use super::{Binary, Clause, Comparison, Constant, Expr, Keyed, Known, Lookup, Set};
+use super::{Around, Binary, Clause, Comparison, Constant, Expr, Keyed, Known, Lookup, Set};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
 
@@ -34,6 +34,8 @@ impl Scope<'_> {
     fn named(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
         Ok(Some(match (name, rest) {
             ("local", [local]) => self.read_local(local)?,
+            ("state", [state]) => Expr::State(self.state(state)?),
+            ("around", [asked]) => Expr::Around(Around::parse(asked)?),
             ("const", [constant]) => self.constant(Constant::parse(constant)?),
             ("if", [condition, then, other]) => Expr::If(Box::new([self.expr(condition)?, self.expr(then)?, self.expr(other)?])),
             ("and", [_, ..]) => Expr::And(self.all(rest)?),
@@ -61,12 +63,25 @@ impl Scope<'_> {
             ("call", [function, arguments @ ..]) => self.call(function, arguments, false)?,
             ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, Known::Other, self.all(rest)?),
             ("isinstance", [value, classes]) => self.is_instance(value, classes)?,
+            ("sorted" | "insorted" | "extreme", _) => return self.by_keys(name, rest),
+            (_, [left, right]) => return self.binary(name, left, right),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// What compares items, by a key if there is one.
+    fn by_keys(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
+        Ok(Some(match (name, rest) {
             ("sorted", [items, target, key, reverse]) => {
                 let keyed = self.keyed(items, target, key)?;
                 Expr::Sorted(Box::new(keyed), Box::new(self.expr(reverse)?))
             }
+            ("insorted", [items, target, key, item, behind]) => {
+                let (keyed, behind) = (self.keyed(items, target, key)?, behind.as_bool());
+                let behind = behind.ok_or_else(|| malformed("an item is sorted in behind others or before"))?;
+                Expr::Insorted(Box::new(keyed), Box::new(self.expr(item)?), behind)
+            }
             ("extreme", [name, items, target, key, default]) => self.extreme(text(name)?, items, [target, key], default)?,
-            (_, [left, right]) => return self.binary(name, left, right),
             _ => return Ok(None),
         }))
     }

@@ -2,13 +2,15 @@
 //! that nothing about their form can go wrong afterwards.
 //!
 //! ```text
-//! {"v": 1, "functions": [{"params": n, "locals": m, "body": [statement, …]}, …]}
+//! {"v": 1, "functions": [{"params": n, "locals": m, "body": [statement, …]}, …], "states": n}
 //! ```
 //!
 //! The first function is the one that is called. What its parameters are, if it does not assign to them, is read where it
-//! stands, in the columns of a batch ([`Expr::Input`], [`Expr::Field`], [`Expr::InputAttribute`]).
+//! stands, in the columns of a batch ([`Expr::Input`], [`Expr::Field`], [`Expr::InputAttribute`]). A program of a function that
+//! has keyed state says how many states it uses.
 
 mod constants;
+mod context;
 mod depth;
 mod expressions;
 mod guard;
@@ -25,6 +27,7 @@ use crate::value::Shape;
 
 pub use constants::Constant;
 pub(crate) use constants::is_hashable;
+pub use context::{Around, Change};
 pub use lookups::{Lookup, Set};
 pub use parse::Malformed;
 
@@ -33,12 +36,19 @@ pub use parse::Malformed;
 pub struct Program {
     pub(crate) functions: Arc<[Function]>,
     pub(crate) constants: Arc<[Constant]>,
+    /// How many states of its key it may use.
+    states: usize,
 }
 
 impl Program {
     /// How many arguments it takes.
     pub fn parameters(&self) -> usize {
         self.functions[0].parameters
+    }
+
+    /// How many states of its key it may use. Where there are some it is called with a context.
+    pub fn states(&self) -> usize {
+        self.states
     }
 
     /// Which field of its only argument it gives, if it does nothing else.
@@ -110,6 +120,8 @@ pub(crate) enum Statement {
     Continue,
     Return(Expr),
     Yield(Expr),
+    /// A change of the state or the timers of a key, with a value.
+    Change(Change, Expr),
     Doubt,
 }
 
@@ -123,6 +135,9 @@ pub(crate) enum Expr {
     /// Any other constant.
     Constant(usize),
     Local(u32),
+    /// What the state of this number has for the key.
+    State(u32),
+    Around(Around),
     /// A parameter of the first function, that never changes.
     Input(u32),
     /// What is at a constant place in one, and the operator for what is neither tuple nor row.
@@ -159,6 +174,8 @@ pub(crate) enum Expr {
     Call(usize, Box<[Self]>),
     /// Items in the order of their keys, and whether that is reversed.
     Sorted(Box<Keyed>, Box<Self>),
+    /// A sorted list with an item more, behind those that are equal or before them.
+    Insorted(Box<Keyed>, Box<Self>, bool),
     /// The least or the greatest item, and what there is instead if there are no items.
     Extreme(Ordering, Box<Keyed>, Option<Box<Self>>),
 }

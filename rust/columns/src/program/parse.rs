@@ -65,16 +65,20 @@ impl Program {
         if functions.is_empty() || functions.len() > MOST {
             return Err(malformed(format!("there are {} functions", functions.len())));
         }
+        let states = if json["states"].is_null() { 0 } else { number(&json["states"])? };
+        if states > MOST {
+            return Err(malformed(format!("there are {states} states")));
+        }
         let signatures: Vec<Signature> = functions.iter().map(signature).collect::<Result<_, _>>()?;
         let mut constants = Vec::new();
         let (mut all, mut nestings) = (Vec::new(), Vec::new());
         for (at, function) in functions.iter().enumerate() {
-            let (function, nesting) = read(function, at, &signatures, &mut constants)?;
+            let (function, nesting) = read(function, at, (&signatures, states), &mut constants)?;
             all.push(function);
             nestings.push(nesting);
         }
         depth::check(&nestings)?;
-        Ok(Self { functions: all.into(), constants: constants.into() })
+        Ok(Self { functions: all.into(), constants: constants.into(), states })
     }
 }
 
@@ -102,16 +106,16 @@ fn any(body: &[Json], is: &dyn Fn(&Json) -> bool) -> bool {
 }
 
 /// Reads a function; the first one once more when it is known which parameters it assigns to.
-fn read(json: &Json, at: usize, signatures: &[Signature], constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
-    let Signature { parameters, generator, iterator } = signatures[at];
+fn read(json: &Json, at: usize, known: (&[Signature], usize), constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
+    let Signature { parameters, generator, iterator } = known.0[at];
     let (before, locals, body) = (constants.len(), number(&json["locals"])?, list(&json["body"])?);
-    let mut scope = Scope::new(signatures, locals, generator, constants);
+    let mut scope = Scope::new(known, locals, generator, constants);
     let mut statements = scope.block(body)?;
     let assigned: Vec<u32> = scope.assigned.iter().copied().filter(|&local| (local as usize) < parameters).collect();
     let mut nesting = scope.nesting;
     if at == 0 {
         constants.truncate(before);
-        let mut scope = Scope::new(signatures, locals, generator, constants);
+        let mut scope = Scope::new(known, locals, generator, constants);
         scope.inputs = (0..parameters as u32).filter(|local| !assigned.contains(local)).collect();
         statements = scope.block(body)?;
         nesting = scope.nesting;
@@ -129,6 +133,7 @@ pub(super) struct Scope<'s> {
     pub depth: usize,
     /// Whether the expression that is read next may be an iterator or a view in Python.
     pub passing: bool,
+    pub states: usize,
     locals: usize,
     generator: bool,
     assigned: BTreeSet<u32>,
@@ -136,9 +141,9 @@ pub(super) struct Scope<'s> {
 }
 
 impl<'s> Scope<'s> {
-    fn new(signatures: &'s [Signature], locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
-        let (inputs, assigned) = (BTreeSet::new(), BTreeSet::new());
-        Self { signatures, constants, inputs, nesting: Nesting::default(), depth: 0, passing: false, locals, generator, assigned, loops: 0 }
+    fn new((signatures, states): (&'s [Signature], usize), locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
+        let (inputs, assigned, nesting) = (BTreeSet::new(), BTreeSet::new(), Nesting::default());
+        Self { signatures, constants, inputs, nesting, depth: 0, passing: false, states, locals, generator, assigned, loops: 0 }
     }
 
     /// Goes one deeper.
@@ -177,7 +182,10 @@ impl<'s> Scope<'s> {
             ("return", [value]) => Statement::Return(self.iterable(value)?),
             ("yield", [value]) if self.generator => Statement::Yield(self.expr(value)?),
             ("doubt", []) => Statement::Doubt,
-            (name, _) => return Err(malformed(format!("{name:?} is no statement with {} parts here", rest.len()))),
+            (name, _) => {
+                let malformed = || malformed(format!("{name:?} is no statement with {} parts here", rest.len()));
+                return self.change(name, rest)?.ok_or_else(malformed);
+            }
         })
     }
 

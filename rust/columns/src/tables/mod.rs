@@ -3,6 +3,8 @@
 mod best;
 mod cells;
 mod folds;
+mod kept;
+mod process;
 mod reduce;
 mod table;
 mod timers;
@@ -10,6 +12,7 @@ mod windows;
 
 pub use best::Best;
 pub use cells::Cells;
+pub use process::{Kind, Process, ProcessInput, ProcessNews, ProcessSpec, Processed};
 pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
 pub use timers::{Timer, Timers};

@@ -1,7 +1,27 @@
 //! Which windows a time belongs to, and which of two that become one comes first.
 
-use super::entries::Window;
 use crate::value::Doubt;
+
+/// The times from a start to before an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its first time.
+    pub start: i64,
+    /// The one behind its last.
+    pub end: i64,
+}
+
+impl Window {
+    /// The last time in it.
+    pub fn last(self) -> i64 {
+        self.end.wrapping_sub(1)
+    }
+
+    /// The one that has this time alone.
+    pub fn at(time: i64) -> Self {
+        Self { start: time, end: time.wrapping_add(1) }
+    }
+}
 
 /// What gives a time its windows. All spans are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use bumpalo::Bump;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
+pub use super::assigner::Window;
 use super::elements::Elements;
 use super::folds::Folds;
 use super::moves::id;
@@ -30,22 +31,6 @@ pub(super) const KNOWN: u8 = 16;
 pub(super) const LISTED: u8 = 32;
 /// It is over.
 pub(super) const GONE: u8 = 64;
-
-/// The times from a start to before an end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Its first time.
-    pub start: i64,
-    /// The one behind its last.
-    pub end: i64,
-}
-
-impl Window {
-    /// The last time in it.
-    pub fn last(self) -> i64 {
-        self.end.saturating_sub(1)
-    }
-}
 
 /// Windows of keys by number, in a slab; numbers come back when nobody asks for them any more. O(1) per look-up.
 #[derive(Debug)]

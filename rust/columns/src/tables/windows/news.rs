@@ -31,13 +31,13 @@ pub struct News {
 
 /// Tuples that become batches.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(in crate::tables) struct Rows {
     builder: Builder,
     done: Vec<Batch>,
 }
 
 impl Rows {
-    pub(super) fn push(&mut self, fields: &[Value<'_>]) -> Result<(), Doubt> {
+    pub fn push(&mut self, fields: &[Value<'_>]) -> Result<(), Doubt> {
         if self.builder.len() == MOST_ROWS {
             self.end();
         }
@@ -58,7 +58,7 @@ impl Rows {
         }
     }
 
-    pub(super) fn finish(mut self) -> Vec<Batch> {
+    pub fn finish(mut self) -> Vec<Batch> {
         self.end();
         self.done
     }
@@ -198,7 +198,7 @@ fn window(start: Value<'_>, end: Value<'_>) -> Result<Window, Doubt> {
 }
 
 /// Each row of some batches of tuples.
-pub(super) fn each(
+pub(in crate::tables) fn each(
     batches: &[Batch],
     arena: &mut Bump,
     mut take: impl FnMut(&[Value<'_>], &Bump) -> Result<(), Doubt>,

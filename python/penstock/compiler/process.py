@@ -1,0 +1,165 @@
+"""Process functions: the state of a key, its timers, and the context.
+
+The attributes that ``open`` assigns from ``get_state`` and ``get_list_state`` are states, by number in a program. Of
+the context a function may ask the key, the timestamp and the watermark; it may register and delete timers of event
+time. What a function does to state takes effect when it has ended, so nothing that Python runs later, a generator, may
+see it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from penstock.compiler.names import CONTEXT, Static, written
+from penstock.compiler.patterns import Patterns
+from penstock.compiler.program import Json, RefusedError
+from penstock.compiler.signatures import Use
+
+_GETTERS = {"get_state": "value", "get_list_state": "list"}
+_OTHERS = {"get_map_state": "map", "get_reducing_state": "reducing", "get_aggregating_state": "aggregating"}
+_ASKS = {"timestamp": "time", "get_current_key": "key"}
+_TIMERS = {"register_event_time_timer": "register", "delete_event_time_timer": "delete"}
+_CHANGES = {
+    ("value", "update"): ("update", Use.KEEP),
+    ("list", "add"): ("add", Use.KEEP),
+    ("list", "add_all"): ("extend", Use.READ),
+    ("list", "update"): ("replace", Use.READ),
+}
+"""By kind of state and method: the statement, and what is done with the argument."""
+_MORE = "the context is used for more than its key, its timestamp, its watermark and timers of event time"
+
+
+@dataclass(frozen=True)
+class KeyedStates:
+    """The states that an object's ``open`` gets, by the attributes they are kept in."""
+
+    owner: Any = None
+    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def native(self) -> dict[str, str]:
+        """The attributes and kinds of those that programs have, in the order of their numbers."""
+        return {name: kind for name, kind in self.kinds.items() if kind in _GETTERS.values()}
+
+
+def states_of(owner: Any, function: FunctionType, tree: ast.FunctionDef) -> KeyedStates:
+    """The states that ``open`` of an object, ``function``, gets from its runtime context."""
+    arguments = [*tree.args.posonlyargs, *tree.args.args]
+    if len(arguments) < 2:
+        return KeyedStates(owner)
+    itself, context = arguments[0].arg, arguments[1].arg
+    assigned: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == itself:
+                assigned.setdefault(target.attr, []).append(_kind(getattr(node, "value", None), context))
+    elsewhere = written(type(owner), function)
+    once = {name: kinds[0] for name, kinds in assigned.items() if len(kinds) == 1 and name not in elsewhere}
+    kinds = {name: kind for name, kind in once.items() if kind}
+    return KeyedStates(owner, kinds)
+
+
+def _kind(node: ast.expr | None, context: str) -> str:
+    """The kind of state that an expression of ``open`` gets; "" for another expression."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return ""
+    of = node.func.value
+    if not isinstance(of, ast.Name) or of.id != context:
+        return ""
+    return {**_GETTERS, **_OTHERS}.get(node.func.attr, "")
+
+
+class ProcessCalls(Patterns):
+    """The translator of what process functions do with state, timers and the context."""
+
+    services: set[str]
+    """The variables that are the timer service."""
+
+    def process_call(self, node: ast.Call, use: Use) -> Json | None:
+        """A call that reads the state of a key, or asks the context; None for another one."""
+        called = node.func
+        if not isinstance(called, ast.Attribute):
+            return None
+        state = self._state(called.value)
+        if state is not None:
+            return self._read(*state, node, called.attr, use)
+        if self._is_service(called.value):
+            if called.attr == "current_watermark" and not node.args and not node.keywords:
+                return ["around", "watermark"]
+            raise RefusedError(f"{called.attr}() of the timer service is Python's", node)
+        if not self._is_context(called.value):
+            return None
+        if called.attr not in _ASKS or node.args or node.keywords:
+            raise RefusedError(_MORE, node)
+        return ["around", _ASKS[called.attr]]
+
+    def process_statement(self, node: ast.expr) -> list[Json] | None:
+        """A call that changes the state or the timers of a key; None for another one."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return None
+        method, of = node.func.attr, node.func.value
+        if self._is_service(of) and method in _TIMERS:
+            return [[_TIMERS[method], self.expression(self._argument(node), Use.READ)]]
+        state = self._state(of)
+        if state is None:
+            return None
+        number, kind = state
+        if method == "clear" and not node.args and not node.keywords:
+            return [["clear", number]]
+        change = _CHANGES.get((kind, method))
+        if change is None:
+            return None
+        return [[change[0], number, self.expression(self._argument(node), change[1])]]
+
+    def is_service(self, node: ast.expr) -> bool:
+        """Whether an expression is ``ctx.timer_service()``."""
+        called = node.func if isinstance(node, ast.Call) else None
+        asks = isinstance(called, ast.Attribute) and called.attr == "timer_service"
+        return asks and self._is_context(called.value)  # type: ignore[union-attr]
+
+    def check_lazy(self, nodes: Iterable[ast.AST]) -> None:
+        """Refuse what a generator does with state or the context while others change it."""
+        states = self.scope.states
+        for node in (part for whole in nodes for part in ast.walk(whole)):
+            if isinstance(node, ast.Name) and states is not None:
+                static = None if self.scope.number(node.id) is not None else self.scope.statics.get(node.id)
+                if static is not None and (static.value is CONTEXT or static.value is states.owner):
+                    raise RefusedError("a generator uses the object or the context of its function", node)
+
+    def _read(self, number: int, kind: str, node: ast.Call, method: str, use: Use) -> Json:
+        if node.args or node.keywords or (kind, method) not in (("value", "value"), ("list", "get")):
+            raise RefusedError(f"{method}() of this state is Python's, where its result is used", node)
+        if kind == "list" and use is not Use.ITERATE:
+            raise RefusedError("what a list state gives can only be gone through where it is written", node)
+        return ["state", number]
+
+    def _state(self, node: ast.expr) -> tuple[int, str] | None:
+        """The number and kind of the state that an expression is."""
+        states = self.scope.states
+        if states is None or not isinstance(node, ast.Attribute) or not self.scope.is_state(node):
+            return None
+        kind, native = states.kinds[node.attr], list(states.native)
+        if node.attr not in native:
+            raise RefusedError(f"{node.attr} is a {kind} state, which programs do not have", node)
+        return native.index(node.attr), kind
+
+    def _argument(self, node: ast.Call) -> ast.expr:
+        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+            raise RefusedError("this call cannot be translated", node)
+        return node.args[0]
+
+    def _is_context(self, node: ast.expr) -> bool:
+        static = self.scope.static(node) if isinstance(node, ast.Name) else None
+        return static is not None and static.value is CONTEXT
+
+    def _is_service(self, node: ast.expr) -> bool:
+        return self.is_service(node) or (isinstance(node, ast.Name) and node.id in self.services)
+
+
+def context_of(static: Static | None) -> bool:
+    """Whether an object from outside stands for the context."""
+    return static is not None and static.value is CONTEXT

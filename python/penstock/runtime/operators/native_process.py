@@ -1,0 +1,223 @@
+"""Process functions in native code, on columns: what :mod:`.process` and :mod:`.two_inputs` do on keyed streams, where
+the function is compiled.
+
+Values, lists and timers are in front of those in Python, as with :mod:`.native_windows`: what has changed gets there
+when somebody wants to see it, and all of it where native code cannot vouch for a record or a timer. Native code begins
+when the function is open and its states are what the compiler took them for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from penstock.runtime import native
+from penstock.runtime.chain.operator import LiveOperator
+from penstock.runtime.constants import NotPlainError, filled, opened
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.native_stage import NativeStage, emit, rows_of
+from penstock.runtime.state.handles import ListState, State, ValueState
+from penstock.runtime.state.keyed import VOID, KeyedState
+from penstock.runtime.state.timers import OperatorTime, Timer, TimerQueue
+from penstock.runtime.state.ttl import TTL_CLASSES
+
+_KINDS: dict[str, type[State]] = {"value": ValueState, "list": ListState}
+
+
+@dataclass(frozen=True)
+class ProcessPrograms:
+    """A process function, compiled: the programs of its methods by name, and its states, the attribute and kind
+    (``value`` or ``list``) of each, by the number that they have in programs."""
+
+    methods: Mapping[str, str]
+    states: tuple[tuple[str, str], ...]
+
+
+def process_stages(
+    functions: ModuleType, operator: LiveOperator, programs: ProcessPrograms | None, keys: Sequence[KeyPartition | None]
+) -> list[ProcessStage] | None:
+    """The stages of the inputs of an operator, keyed by ``keys``; None where native code cannot do what it does."""
+    context = operator.context
+    state, methods = context.state, {} if programs is None else programs.methods
+    if programs is None or state is None or type(context.time) is not OperatorTime:
+        return None
+    selectors = [None if key is None else key.key_program(functions) for key in keys]
+    if None in selectors or not state.suits_native:
+        return None
+    process = NativeProcess(functions, operator, programs, selectors, state)
+    context.time.ahead = process
+    inputs = [name for name in methods if name.startswith("process_element")]
+    return [ProcessStage(process, number) for number in range(len(inputs))]
+
+
+class NativeProcess(NativeStage):
+    """The function of an operator, with its state."""
+
+    event_time = True
+
+    def __init__(
+        self,
+        functions: ModuleType,
+        operator: LiveOperator,
+        programs: ProcessPrograms,
+        selectors: Sequence[Any],
+        state: KeyedState,
+    ) -> None:
+        super().__init__(None, state)
+        self._functions, self._operator, self._programs, self._selectors = functions, operator, programs, selectors
+        self._names: list[str] | None = None  # of the states, when the function is open
+
+    # --- the function ---
+
+    def leave(self, most: int) -> int:
+        return super().leave(most) if self._make_ready() else most
+
+    @property
+    def ready(self) -> bool:
+        """Whether native code takes records, now or after those that Python takes."""
+        return self._windows is not None
+
+    def _make_ready(self) -> bool:
+        """Begin, if that was not tried: the function is open. Whether its states are as the compiler took them."""
+        if self._names is None:
+            self._names = self._named() or []
+            if self._names or not self._programs.states:
+                self._windows = self._build()
+        return self.ready
+
+    def _named(self) -> list[str] | None:
+        """The names of the states; None where one is not what the compiler took it for."""
+        names: list[str] = []
+        for attribute, kind in self._programs.states:
+            handle = vars(self._operator.function).get(attribute)
+            if not isinstance(handle, _KINDS[kind]) or isinstance(handle, tuple(TTL_CLASSES.values())):
+                return None
+            if handle.name in names or not handle.is_plain(self._state):
+                return None
+            names.append(handle.name)
+        return names
+
+    def _build(self) -> Any:
+        methods = {
+            name: native.program(self._functions, self._filled(text)) for name, text in self._programs.methods.items()
+        }
+        if None in methods.values():
+            return None
+        on_timer = methods.pop("on_timer", None)
+        kinds = [kind for _, kind in self._programs.states]
+        inputs = list(zip(self._selectors, methods.values(), strict=True))
+        return self._functions.KeyedProcess(inputs, on_timer, kinds)
+
+    def _filled(self, text: str) -> str | None:
+        attributes = vars(self._operator.function)
+        try:
+            return filled(text, lambda name, keeps: opened(attributes, name, keeps))
+        except NotPlainError:
+            return None
+
+    # --- records ---
+
+    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        return self.run_input(0, batch, start, end)
+
+    def run_input(self, number: int, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        """:meth:`run` for an input."""
+        if not self._here and not self._take_over():
+            return None, [0], start, True
+        watermark = self._operator.context.time.watermark
+        out, done, in_doubt = self._windows.run(number, batch, start, end, watermark)
+        return out, [0 if out is None else len(out)], done, in_doubt
+
+    # --- time ---
+
+    def advance(self, limit: int) -> bool:
+        """Fire the timers up to the watermark; whether none is left to Python."""
+        if not self._here:
+            return False
+        while (due := self._windows.next_due()) is not None and due <= limit:
+            out, _, in_doubt = self._windows.advance(limit)
+            if out is not None:
+                emit(self._operator, out)
+            if in_doubt:
+                self.flush()
+                return False
+        return True
+
+    @property
+    def waits(self) -> bool:
+        """Whether its timers are those that count."""
+        return self._here
+
+    def next_due(self) -> int | None:
+        """The time of the first timer."""
+        return self._windows.next_due()
+
+    # --- state ---
+
+    def _more(self) -> int:
+        return len(self._windows) - sum(map(len, self._tables())) if self._here else 0
+
+    def _tables(self) -> list[dict[Any, Any]]:
+        return [self._state.table(name) for name in self._names or ()]
+
+    @property
+    def _queue(self) -> TimerQueue:
+        return self._state.event_timers
+
+    def _rows(self) -> tuple[list[Any], ...] | None:
+        """The state in Python: the values of each state, and timers."""
+        timers, tables = list(self._queue), self._tables()
+        if len(self._state.processing_timers) or any(timer.namespace is not VOID for timer in timers):
+            return None
+        rows = [list(table.items()) for table in tables]
+        waiting = [(timer.time, timer.slot, *_window(timer.time)) for timer in timers]
+        batches = [self._functions.Batch.of(values) for values in (*rows, waiting)]
+        if any(batch is None for batch in batches):
+            return None
+        return [[batch] for batch in batches[:-1]], [batches[-1]]
+
+    def settle(self) -> None:
+        """Bring the state in Python up to date. O(changes)."""
+        if not self._here:
+            return
+        states, whole, timers = self._windows.news()
+        for table, (removed, values) in zip(self._tables(), states, strict=True):
+            for (key,) in rows_of(removed):
+                table.pop(key, None)
+            for key, value in rows_of(values):
+                table[key] = value
+        queue = self._queue
+        if whole:
+            queue.fill([Timer(time, key, key, VOID) for _, time, key, _, _ in rows_of(timers)])
+            if queue.noted is not None:
+                queue.all_new = True
+                queue.noted.clear()
+            return
+        for added, time, key, _, _ in rows_of(timers):
+            if added:
+                queue.add(time, key, key, VOID)
+            else:
+                queue.remove(time, key, VOID)
+
+
+class ProcessStage:
+    """An input of a :class:`NativeProcess`, a :class:`~penstock.runtime.chain.operator.KeyedStage`."""
+
+    def __init__(self, process: NativeProcess, number: int) -> None:
+        self._process, self._number = process, number
+        self.flush, self.leave = process.flush, process.leave
+
+    @property
+    def ready(self) -> bool:
+        """As that of the process."""
+        return self._process.ready
+
+    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        """Take records of the input."""
+        return self._process.run_input(self._number, batch, start, end)
+
+
+def _window(time: int) -> tuple[int, int]:
+    """The times of a window that has this time alone, of 64 bits."""
+    return time, time + 1 if time < (1 << 63) - 1 else -(1 << 63)

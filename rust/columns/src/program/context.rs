@@ -1,0 +1,70 @@
+//! Programs out of JSON: what a function of a keyed stream asks of its context, and does to its state and timers.
+
+use serde_json::Value as Json;
+
+use super::parse::{Malformed, Scope, malformed, number, text};
+use super::{Expr, Statement};
+
+/// What a function does to the state of its key, by the number of the state, or to its timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A value takes the place of the one before.
+    Update(u32),
+    /// An item comes behind those of a list.
+    Add(u32),
+    /// Several do.
+    Extend(u32),
+    /// A list takes the place of the one before.
+    Replace(u32),
+    /// Nothing is left.
+    Clear(u32),
+    /// A timer of event time is registered.
+    Register,
+    /// One is deleted.
+    Delete,
+}
+
+/// What a function asks of its context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// The key.
+    Key,
+    /// The timestamp of the record, or the time of the timer.
+    Time,
+    /// The watermark.
+    Watermark,
+}
+
+impl Around {
+    pub(super) fn parse(json: &Json) -> Result<Self, Malformed> {
+        match text(json)? {
+            "key" => Ok(Self::Key),
+            "time" => Ok(Self::Time),
+            "watermark" => Ok(Self::Watermark),
+            other => Err(malformed(format!("{other:?} is not known of a context"))),
+        }
+    }
+}
+
+impl Scope<'_> {
+    /// A change of state or timers; `None` for another statement.
+    pub(super) fn change(&mut self, name: &str, rest: &[Json]) -> Result<Option<Statement>, Malformed> {
+        let (change, value) = match (name, rest) {
+            ("update", [state, value]) => (Change::Update(self.state(state)?), self.expr(value)?),
+            ("add", [state, value]) => (Change::Add(self.state(state)?), self.expr(value)?),
+            ("extend", [state, items]) => (Change::Extend(self.state(state)?), self.iterable(items)?),
+            ("replace", [state, items]) => (Change::Replace(self.state(state)?), self.iterable(items)?),
+            ("clear", [state]) => (Change::Clear(self.state(state)?), Expr::None),
+            ("register", [time]) => (Change::Register, self.expr(time)?),
+            ("delete", [time]) => (Change::Delete, self.expr(time)?),
+            _ => return Ok(None),
+        };
+        Ok(Some(Statement::Change(change, value)))
+    }
+
+    /// The number of a state.
+    pub(super) fn state(&self, json: &Json) -> Result<u32, Malformed> {
+        let state = number(json)?;
+        if state < self.states { Ok(state as u32) } else { Err(malformed(format!("there is no state {state}"))) }
+    }
+}

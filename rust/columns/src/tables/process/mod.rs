@@ -1,0 +1,310 @@
+//! Functions of a keyed stream that have state and timers: the twin of `KeyedProcess` and `KeyedCoProcess` in
+//! `penstock.runtime.operators`, for functions that are compiled.
+//!
+//! ```text
+//! store  the states of all keys
+//! turn   what a function reads and changes for a record or a timer
+//! ```
+
+mod store;
+mod turn;
+
+use bumpalo::Bump;
+
+use self::store::{MOST_STATES, StateNews, Store};
+use self::turn::{Changes, Turn};
+use super::windows::entries::Entries;
+use super::windows::news::News;
+use crate::batch::Batch;
+use crate::column::{Builder, Column, Refusal};
+use crate::machine::{Input, MOST_STEPS};
+use crate::program::Program;
+use crate::python;
+use crate::value::{Doubt, Value};
+use crate::vectors::{Vector, evaluate};
+
+/// Records whose keys are found together.
+const TOGETHER: usize = 1 << 10;
+
+/// What comes out of one call at the most, apart from the last record's.
+const MOST_RECORDS: usize = 1 << 16;
+
+/// What a state is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A value, or None.
+    Value,
+    /// Items in order.
+    List,
+}
+
+/// An input.
+#[derive(Clone, Debug)]
+pub struct ProcessInput {
+    /// Gives the key of a record.
+    pub key: Program,
+    /// Takes a record.
+    pub function: Program,
+}
+
+/// What is done with records and timers.
+#[derive(Clone, Debug)]
+pub struct ProcessSpec {
+    /// One or two.
+    pub inputs: Vec<ProcessInput>,
+    /// Takes the time of a timer.
+    pub on_timer: Option<Program>,
+    /// The states, by number.
+    pub states: Vec<Kind>,
+}
+
+/// How far a run has come.
+#[derive(Clone, Debug, Default)]
+pub struct Processed {
+    /// The results.
+    pub out: Option<Batch>,
+    /// The place behind the last record that is done; of timers, how many are done.
+    pub end: usize,
+    /// Whether the next one is doubtful; if not, another run continues with it.
+    pub doubtful: bool,
+}
+
+/// What has changed since the last time.
+#[derive(Debug)]
+pub struct ProcessNews {
+    /// Of each state.
+    pub states: Vec<StateNews>,
+    /// Of the timers.
+    pub timers: News,
+}
+
+/// The state and the timers of all keys.
+#[derive(Debug)]
+pub struct Process {
+    spec: ProcessSpec,
+    store: Store,
+    timers: Entries,
+}
+
+impl Process {
+    /// `None` where the functions do not take as many arguments as they will be given, or use more states than there are.
+    pub fn new(spec: ProcessSpec) -> Option<Self> {
+        let takes = |program: &Program| program.parameters() == 1 && program.states() <= spec.states.len();
+        let fits = spec.inputs.iter().all(|input| {
+            let key = &input.key;
+            key.parameters() == 1 && !key.is_iterator() && key.states() == 0 && takes(&input.function)
+        });
+        let fits = fits && spec.on_timer.as_ref().is_none_or(takes) && spec.states.len() <= MOST_STATES;
+        fits.then(|| Self { store: Store::new(spec.states.clone()), timers: timers(), spec })
+    }
+
+    /// How many values and lists there are.
+    pub fn len(&self) -> usize {
+        self.store.full()
+    }
+
+    /// Whether there is neither state nor a timer.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0 && self.timers.timers().is_empty()
+    }
+
+    /// The time of the first timer.
+    pub fn next_due(&self) -> Option<i64> {
+        self.timers.timers().first().map(|timer| timer.time)
+    }
+
+    /// What Python does not know; it counts as known from then on. O(changes).
+    pub fn news(&mut self) -> Result<ProcessNews, Doubt> {
+        Ok(ProcessNews { states: self.store.news()?, timers: self.timers.news()? })
+    }
+
+    /// Takes the state of Python in place of this one, in the form of [`ProcessNews`]; all timers, as they are in the heap.
+    /// Doubt: something of it cannot be here, and nothing is.
+    pub fn load(&mut self, states: &[Vec<Batch>], timers: &[Batch]) -> Result<(), Doubt> {
+        self.clear();
+        let loaded = self.store.load(states);
+        loaded.and_then(|()| self.timers.load(&[], &[], timers)).inspect_err(|Doubt| self.clear())
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        (self.store, self.timers) = (Store::new(self.spec.states.clone()), self::timers());
+    }
+
+    /// Takes the records of an input from one to before another, until one is doubtful.
+    ///
+    /// # Panics
+    ///
+    /// There are not so many, or there is no such input.
+    pub fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, watermark: i64) -> Processed {
+        assert!(start <= end && end <= batch.len(), "records are within their batch");
+        let Self { spec, store, timers } = self;
+        let ProcessInput { key, function } = &spec.inputs[input];
+        let constants = Bump::new();
+        let (of_key, of_function) = (key.constants(&constants), function.constants(&constants));
+        let mut run = Run { store, timers, watermark, changes: Changes::default(), out: Out::default() };
+        let (mut row, mut doubtful) = (start, false);
+        let (mut of_keys, mut arena) = (Bump::new(), Bump::new());
+        'records: while row < end && !doubtful {
+            let size = TOGETHER.min(end - row);
+            let (keys, sure) = evaluate(key, of_key, of_keys.alloc([Vector::from((batch.records(), row))]), size, &of_keys);
+            for index in 0..sure {
+                if run.out.len() >= MOST_RECORDS {
+                    break 'records;
+                }
+                let (key, input) = (keys.get(index, &arena), Input::Row(batch.records(), row));
+                let turned = Turned { key, input, time: batch.time(row), timer: None };
+                if let Err(stopped) = run.call(function, of_function, &turned, &arena) {
+                    doubtful = stopped;
+                    break 'records;
+                }
+                arena.reset();
+                row += 1;
+            }
+            doubtful = sure < size;
+            of_keys.reset();
+        }
+        Processed { out: run.out.finish(), end: row, doubtful }
+    }
+
+    /// Fires timers up to a time, which is the watermark, in order, until one is doubtful or there are very many.
+    pub fn advance(&mut self, limit: i64) -> Processed {
+        let Self { spec, store, timers } = self;
+        let constants = Bump::new();
+        let of_function = spec.on_timer.as_ref().map(|function| (function, function.constants(&constants)));
+        let mut run = Run { store, timers, watermark: limit, changes: Changes::default(), out: Out::default() };
+        let (mut arena, mut done, mut doubtful) = (Bump::new(), 0, false);
+        while let Some((number, time)) = run.timers.due(limit) {
+            if run.out.len() >= MOST_RECORDS {
+                break;
+            }
+            if let Some((function, constants)) = of_function {
+                let key = run.timers.key(number, &arena).copied(&arena);
+                let turned = Turned { key, input: Input::Value(Value::Int(time)), time: Some(time), timer: Some(number) };
+                if let Err(stopped) = run.call(function, constants, &turned, &arena) {
+                    doubtful = stopped;
+                    break;
+                }
+            } else {
+                run.timers.poll();
+                run.timers.retire(number);
+            }
+            arena.reset();
+            done += 1;
+        }
+        Processed { out: run.out.finish(), end: done, doubtful }
+    }
+}
+
+fn timers() -> Entries {
+    Entries::new(0, false, false, false)
+}
+
+/// A run while it goes.
+struct Run<'r> {
+    store: &'r mut Store,
+    timers: &'r mut Entries,
+    watermark: i64,
+    /// Those of the record or timer that it is at.
+    changes: Changes,
+    out: Out,
+}
+
+/// A record or a timer for which a function is called.
+struct Turned<'v> {
+    key: Value<'v>,
+    input: Input<'v>,
+    time: Option<i64>,
+    /// The number of the timer.
+    timer: Option<usize>,
+}
+
+impl Run<'_> {
+    /// Calls a function. When it stops nothing has changed, and it says whether that is because of doubt.
+    fn call(&mut self, function: &Program, constants: &[Value<'_>], turned: &Turned<'_>, arena: &Bump) -> Result<(), bool> {
+        let before = self.out.len();
+        self.try_call(function, constants, turned, arena).map_err(|refusal| {
+            self.out.truncate(before);
+            refusal == Refusal::Doubt || before == 0
+        })
+    }
+
+    fn try_call(&mut self, function: &Program, constants: &[Value<'_>], turned: &Turned<'_>, arena: &Bump) -> Result<(), Refusal> {
+        let Turned { key, timer, .. } = *turned;
+        let hash = self.store.hash(key)?;
+        let number = self.store.find(hash, key);
+        self.changes.clear();
+        self.changes_of(function, constants, turned, number, arena)?;
+        if !self.changes.fit(self.store, self.timers, key) {
+            return Err(Refusal::Doubt);
+        }
+        if let Some(number) = timer {
+            self.timers.poll();
+            self.timers.retire(number);
+        }
+        self.changes.apply(self.store, self.timers, (hash, key), number);
+        Ok(())
+    }
+
+    /// Calls a function. Its results are out, and what it does to state is noted; nothing else has changed.
+    fn changes_of(
+        &mut self,
+        function: &Program,
+        constants: &[Value<'_>],
+        turned: &Turned<'_>,
+        number: Option<usize>,
+        arena: &Bump,
+    ) -> Result<(), Refusal> {
+        let Turned { key, input, time, .. } = *turned;
+        let mut turn = Turn::new((&*self.store, number), key, (time, self.watermark), arena);
+        let (inputs, steps) = (&mut [input], &mut MOST_STEPS.clone());
+        let result = function.call_in(Some(&mut turn), constants, inputs, arena, steps)?;
+        self.out.push(result, time, arena)?;
+        Ok(turn.note(&mut self.changes)?)
+    }
+}
+
+/// Results with their timestamps.
+#[derive(Default)]
+struct Out {
+    builder: Builder,
+    times: Vec<Option<i64>>,
+}
+
+impl Out {
+    fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    fn truncate(&mut self, count: usize) {
+        self.builder.truncate(count);
+        self.times.truncate(count);
+    }
+
+    /// Adds what a function has given: None, or something to go through. When it is refused, some of it may be there.
+    fn push<'a>(&mut self, result: Value<'a>, time: Option<i64>, arena: &'a Bump) -> Result<(), Refusal> {
+        let items = match result {
+            Value::None => &[],
+            Value::Tuple(items) | Value::List(items) => items,
+            Value::Row(..) => return Err(Refusal::Doubt),
+            other => python::iterate(arena, other)?,
+        };
+        for &item in items {
+            self.builder.push(item)?;
+            self.times.push(time);
+        }
+        Ok(())
+    }
+
+    /// The batch, if there is anything.
+    fn finish(self) -> Option<Batch> {
+        if self.times.is_empty() {
+            return None;
+        }
+        let times = self.times.iter().any(Option::is_some).then(|| Column::ints_or_none(&self.times));
+        Batch::new(self.builder.finish(), times)
+    }
+}
+
+#[cfg(test)]
+mod tests;

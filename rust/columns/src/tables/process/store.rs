@@ -1,0 +1,257 @@
+//! The states of all keys; and what of them the state in Python does not know yet.
+
+use bumpalo::Bump;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+use super::Kind;
+use crate::batch::Batch;
+use crate::tables::cells::Cells;
+use crate::tables::kept::Kept;
+use crate::tables::table::{hash_of, hasher};
+use crate::tables::windows::news::{Rows, each};
+use crate::value::{Doubt, Value};
+
+/// States of a function at the most: each has a bit.
+pub const MOST_STATES: usize = 64;
+
+/// What a state has for a key.
+#[derive(Debug, Default)]
+pub enum Held {
+    #[default]
+    Nothing,
+    Value(Kept),
+    List(Vec<Kept>),
+}
+
+/// What a state will have.
+#[derive(Debug)]
+pub enum Step {
+    Set(Kept),
+    /// Items more.
+    Add(Vec<Kept>),
+    /// A list, with items at these places of the one before, or new ones.
+    Replace(Vec<Result<usize, Kept>>),
+    Clear,
+}
+
+/// What Python does not know of a state.
+#[derive(Debug, Default)]
+pub struct StateNews {
+    /// Keys that have nothing any more, each in a tuple.
+    pub removed: Vec<Batch>,
+    /// Key and value.
+    pub values: Vec<Batch>,
+}
+
+/// Keys by number, each with what it has in each state. O(1) per look-up.
+#[derive(Debug)]
+pub struct Store {
+    pub kinds: Vec<Kind>,
+    keys: Cells,
+    /// Of each state the type of its values or items, which all have; nothing is in them.
+    types: Vec<Cells>,
+    hashes: Vec<u64>,
+    index: HashTable<u32>,
+    hasher: FixedState,
+    free: Vec<u32>,
+    /// By state and number.
+    held: Vec<Vec<Held>>,
+    full: usize,
+    /// Keys with a state that has changed since the last time, and these states by their bits.
+    changed: Vec<u32>,
+    changes: Vec<u64>,
+    /// The states of which Python has something.
+    known: Vec<u64>,
+}
+
+impl Store {
+    pub fn new(kinds: Vec<Kind>) -> Self {
+        let held = kinds.iter().map(|_| Vec::new()).collect();
+        let types = kinds.iter().map(|_| Cells::with_lists()).collect();
+        Self {
+            kinds,
+            keys: Cells::default(),
+            types,
+            hashes: Vec::new(),
+            index: HashTable::new(),
+            hasher: hasher(),
+            free: Vec::new(),
+            held,
+            full: 0,
+            changed: Vec::new(),
+            changes: Vec::new(),
+            known: Vec::new(),
+        }
+    }
+
+    /// How many values and lists there are.
+    pub fn full(&self) -> usize {
+        self.full
+    }
+
+    /// The hash of a key. A key is a text, an integer, or a tuple of these and of None; others are in doubt.
+    #[inline]
+    pub fn hash(&self, key: Value<'_>) -> Result<u64, Doubt> {
+        hash_of(&self.hasher, key)
+    }
+
+    /// The number of a key.
+    #[inline]
+    pub fn find(&self, hash: u64, key: Value<'_>) -> Option<usize> {
+        self.index.find(hash, |&number| self.keys.holds(number as usize, key)).map(|&number| number as usize)
+    }
+
+    /// Whether a key can be here.
+    pub fn admits(&mut self, key: Value<'_>) -> bool {
+        (self.hashes.len() < u32::MAX as usize || !self.free.is_empty()) && self.keys.admits(key)
+    }
+
+    /// Whether a step can be done.
+    pub fn admits_step(&mut self, state: usize, step: &Step) -> bool {
+        let of_state = &mut self.types[state];
+        match step {
+            Step::Set(value) => of_state.admits(value.value()),
+            Step::Add(items) => items.iter().all(|item| of_state.admits(item.value())),
+            Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| of_state.admits(item.value()))),
+            Step::Clear => true,
+        }
+    }
+
+    /// What a state has for a key.
+    #[inline]
+    pub fn held(&self, state: usize, number: usize) -> &Held {
+        &self.held[state][number]
+    }
+
+    /// Makes a place for a key that is [admitted](Self::admits).
+    pub fn create(&mut self, hash: u64, key: Value<'_>) -> usize {
+        let number = match self.free.pop() {
+            Some(number) => {
+                let number = number as usize;
+                self.keys.set(number, key);
+                self.hashes[number] = hash;
+                number
+            }
+            None => {
+                let pushed = self.keys.push(key);
+                debug_assert!(pushed.is_ok(), "it is admitted");
+                self.hashes.push(hash);
+                self.changes.push(0);
+                self.known.push(0);
+                self.held.iter_mut().for_each(|held| held.push(Held::Nothing));
+                self.hashes.len() - 1
+            }
+        };
+        let hashes = &self.hashes;
+        self.index.insert_unique(hash, number as u32, |&number| hashes[number as usize]);
+        number
+    }
+
+    /// Does a step.
+    pub fn apply(&mut self, state: usize, number: usize, step: Step) {
+        let held = &mut self.held[state][number];
+        let before = !matches!(held, Held::Nothing);
+        match step {
+            Step::Set(value) => *held = Held::Value(value),
+            Step::Add(items) => {
+                if let Held::List(list) = held {
+                    list.extend(items);
+                } else {
+                    *held = Held::List(items);
+                }
+            }
+            Step::Replace(items) => {
+                let mut old: Vec<Option<Kept>> = match std::mem::take(held) {
+                    Held::List(list) => list.into_iter().map(Some).collect(),
+                    _ => Vec::new(),
+                };
+                let item = |item: Result<usize, Kept>| match item {
+                    Ok(at) => old.get_mut(at).and_then(Option::take),
+                    Err(new) => Some(new),
+                };
+                *held = Held::List(items.into_iter().filter_map(item).collect());
+            }
+            Step::Clear => *held = Held::Nothing,
+        }
+        let after = !matches!(held, Held::Nothing);
+        self.full = self.full + usize::from(after) - usize::from(before);
+        if self.changes[number] == 0 {
+            self.changed.push(number as u32);
+        }
+        self.changes[number] |= 1 << state;
+    }
+
+    /// What Python does not know, by state; it counts as known from then on. O(changes).
+    pub fn news(&mut self) -> Result<Vec<StateNews>, Doubt> {
+        let all = (0..self.kinds.len()).map(|state| self.news_of(state)).collect::<Result<_, _>>()?;
+        for number in std::mem::take(&mut self.changed) {
+            let at = number as usize;
+            self.changes[at] = 0;
+            let has = |state: &usize| !matches!(self.held[*state][at], Held::Nothing);
+            self.known[at] = (0..self.kinds.len()).filter(has).fold(0, |bits, state| bits | 1 << state);
+            if self.known[at] == 0 {
+                if let Ok(entry) = self.index.find_entry(self.hashes[at], |&other| other == number) {
+                    entry.remove();
+                }
+                self.free.push(number);
+            }
+        }
+        Ok(all)
+    }
+
+    fn news_of(&self, state: usize) -> Result<StateNews, Doubt> {
+        let (mut removed, mut values, mut arena) = (Rows::default(), Rows::default(), Bump::new());
+        for &number in &self.changed {
+            let number = number as usize;
+            if self.changes[number] >> state & 1 == 0 {
+                continue;
+            }
+            let key = self.keys.get(number, &arena);
+            match &self.held[state][number] {
+                Held::Value(value) => values.push(&[key, value.value()])?,
+                Held::List(items) => values.push(&[key, list(items, &arena)])?,
+                Held::Nothing if self.known[number] >> state & 1 == 1 => removed.push(&[key])?,
+                Held::Nothing => {}
+            }
+            arena.reset();
+        }
+        Ok(StateNews { removed: removed.finish(), values: values.finish() })
+    }
+
+    /// Takes the values of Python, by state, in the form of [`StateNews::values`]. Doubt: some of it cannot be here.
+    pub fn load(&mut self, states: &[Vec<Batch>]) -> Result<(), Doubt> {
+        let mut arena = Bump::new();
+        for (state, batches) in states.iter().enumerate() {
+            each(batches, &mut arena, |fields, _| {
+                let &[key, value] = fields else { return Err(Doubt) };
+                let step = match (self.kinds[state], value) {
+                    (Kind::List, Value::List(items)) => Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?),
+                    (Kind::List, _) => return Err(Doubt),
+                    (Kind::Value, value) => Step::Set(Kept::new(value)?),
+                };
+                if !self.admits_step(state, &step) {
+                    return Err(Doubt);
+                }
+                let hash = self.hash(key)?;
+                let number = match self.find(hash, key) {
+                    Some(number) => number,
+                    None if self.admits(key) => self.create(hash, key),
+                    None => return Err(Doubt),
+                };
+                self.apply(state, number, step);
+                self.known[number] |= 1 << state;
+                Ok(())
+            })?;
+        }
+        for number in std::mem::take(&mut self.changed) {
+            self.changes[number as usize] = 0;
+        }
+        Ok(())
+    }
+}
+
+/// Kept items as a list.
+pub fn list<'a>(items: &'a [Kept], arena: &'a Bump) -> Value<'a> {
+    Value::List(arena.alloc_slice_fill_iter(items.iter().map(Kept::value)))
+}

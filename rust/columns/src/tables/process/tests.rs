@@ -1,0 +1,109 @@
+use bumpalo::Bump;
+
+use super::*;
+use crate::program::Constant;
+
+/// A process function of one input whose key is the first field; `states` of numbers, then the bodies of functions.
+fn process(states: &[Kind], body: &str, on_timer: &str) -> Process {
+    let program = |body: &str| {
+        let text = format!(r#"{{"v": 1, "functions": [{{"params": 1, "locals": 4, "body": [{body}]}}], "states": {}}}"#, states.len());
+        Program::parse(&text).expect("it is a program")
+    };
+    let key = r#"{"v": 1, "functions": [{"params": 1, "locals": 1, "body": [["return", ["index", ["local", 0], ["const", 0]]]]}]}"#;
+    let key = Program::parse(key).expect("it is a program");
+    let inputs = vec![ProcessInput { key, function: program(body) }];
+    Process::new(ProcessSpec { inputs, on_timer: Some(program(on_timer)), states: states.to_vec() }).expect("they fit")
+}
+
+fn batch(records: &[(&str, i64, i64)]) -> Batch {
+    let (mut builder, arena) = (Builder::new(), Bump::new());
+    for &(name, number, _) in records {
+        let record = Constant::Tuple([Constant::Text(name.into()), Constant::Int(number)].into());
+        builder.push(record.value(&arena)).expect("it fits");
+    }
+    Batch::new(builder.finish(), Some(Column::ints(records.iter().map(|record| record.2).collect()))).expect("there are as many")
+}
+
+fn shown(out: Option<&Batch>) -> Vec<(String, Option<i64>)> {
+    let arena = Bump::new();
+    out.map_or_else(Vec::new, |out| (0..out.len()).map(|row| (format!("{:?}", out.records().get(row, &arena)), out.time(row))).collect())
+}
+
+fn number(value: i64, time: i64) -> (String, Option<i64>) {
+    (format!("Int({value})"), Some(time))
+}
+
+/// Adds the record's number to the state, registers a timer at that number, and yields the sum.
+const ADDING: &str = r#"
+    ["set", 1, ["add", ["or", ["state", 0], ["const", 0]], ["index", ["local", 0], ["const", 1]]]],
+    ["update", 0, ["local", 1]],
+    ["register", ["index", ["local", 0], ["const", 1]]],
+    ["yield", ["local", 1]]"#;
+const SHOWING: &str = r#"["yield", ["state", 0]], ["clear", 0]"#;
+
+#[test]
+fn state_lasts_from_record_to_record() {
+    let mut process = process(&[Kind::Value], ADDING, SHOWING);
+    let records = batch(&[("a", 3, 0), ("b", 5, 1), ("a", 4, 2)]);
+    let done = process.run(0, &records, 0, 3, 0);
+    assert_eq!(shown(done.out.as_ref()), [number(3, 0), number(5, 1), number(7, 2)]);
+    assert_eq!((done.end, done.doubtful, process.len(), process.next_due()), (3, false, 2, Some(3)));
+    let done = process.advance(4);
+    assert_eq!(shown(done.out.as_ref()), [number(7, 3), ("None".to_owned(), Some(4))]);
+    assert_eq!((done.end, process.len(), process.next_due()), (2, 1, Some(5)));
+}
+
+#[test]
+fn what_is_in_doubt_changes_nothing() {
+    let mut process = process(&[Kind::Value], ADDING, SHOWING);
+    let done = process.run(0, &batch(&[("a", i64::MAX, 0), ("a", 1, 0), ("b", 1, 0)]), 0, 3, 0);
+    assert_eq!((shown(done.out.as_ref()).len(), done.end, done.doubtful), (1, 1, true));
+    assert_eq!((process.len(), process.next_due()), (1, Some(i64::MAX)));
+}
+
+#[test]
+fn a_timer_in_doubt_stays() {
+    let mut process = process(&[Kind::Value], ADDING, r#"["doubt"]"#);
+    process.run(0, &batch(&[("a", 1, 0)]), 0, 1, 0);
+    let done = process.advance(1);
+    assert_eq!((done.end, done.doubtful, process.next_due()), (0, true, Some(1)));
+}
+
+#[test]
+fn lists_grow_and_are_replaced() {
+    let body = r#"
+        ["add", 0, ["local", 0]],
+        ["if", ["compare", ["index", ["local", 0], ["const", 1]], "eq", ["const", 0]],
+            [["replace", 0, ["slice", ["state", 0], ["const", 1], null, null]]], []],
+        ["yield", ["builtin", "len", ["state", 0]]]"#;
+    let mut process = process(&[Kind::List], body, SHOWING);
+    let done = process.run(0, &batch(&[("a", 1, 0), ("a", 2, 0), ("a", 0, 0), ("a", 0, 0)]), 0, 4, 0);
+    assert_eq!(shown(done.out.as_ref()), [number(1, 0), number(2, 0), number(2, 0), number(2, 0)]);
+    let news = process.news().expect("it can be shown");
+    let expected = r#"Tuple([Text("a"), List([Tuple([Text("a"), Int(0)]), Tuple([Text("a"), Int(0)])])])"#;
+    assert_eq!(shown(news.states[0].values.first())[0].0, expected);
+}
+
+#[test]
+fn what_python_knows_comes_back() {
+    let mut process = process(&[Kind::Value], ADDING, SHOWING);
+    process.run(0, &batch(&[("a", 1, 0), ("b", 2, 0)]), 0, 2, 0);
+    let news = process.news().expect("it can be shown");
+    assert_eq!((news.states[0].values[0].len(), news.timers.timers[0].len()), (2, 2));
+    let again = process.news().expect("it can be shown");
+    assert!(again.states[0].values.is_empty() && again.timers.timers.is_empty());
+    process.advance(1);
+    let last = process.news().expect("it can be shown");
+    assert_eq!((last.states[0].removed[0].len(), last.states[0].values.len()), (1, 0));
+    let rows = Builder::new();
+    assert!(process.load(&[vec![]], &[Batch::new(rows.finish(), None).expect("it is empty")]).is_ok());
+    assert!(process.load(&[news.states[0].values.clone()], &[]).is_ok());
+    assert_eq!((process.len(), process.next_due()), (2, None));
+}
+
+#[test]
+fn a_program_with_more_states_is_refused() {
+    let mut spec = process(&[Kind::Value], ADDING, SHOWING).spec;
+    spec.states.clear();
+    assert!(Process::new(spec).is_none());
+}

@@ -1,0 +1,229 @@
+//! What a function reads and changes for one record or timer.
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as Items;
+
+use super::Kind;
+use super::store::{Held, Step, Store, list};
+use crate::machine::Context;
+use crate::program::{Around, Change};
+use crate::tables::kept::Kept;
+use crate::tables::windows::entries::{Entries, Window};
+use crate::value::{Doubt, Value};
+
+/// The state of a key, as the function sees it: nothing changes before it has ended.
+pub(super) struct Turn<'a> {
+    store: &'a Store,
+    /// The number of the key, if it has one.
+    number: Option<usize>,
+    key: Value<'a>,
+    time: Option<i64>,
+    watermark: i64,
+    arena: &'a Bump,
+    own: &'a mut [Own<'a>],
+    timers: Items<'a, (bool, i64)>,
+}
+
+/// A state of the key.
+struct Own<'a> {
+    /// What was in it before, if it has been read.
+    before: Option<Value<'a>>,
+    new: New<'a>,
+}
+
+/// What a state will have.
+enum New<'a> {
+    /// The same as before.
+    Same,
+    Whole(Value<'a>),
+    /// Items more than before.
+    More(Items<'a, Value<'a>>),
+    Nothing,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn new(
+        (store, number): (&'a Store, Option<usize>),
+        key: Value<'a>,
+        (time, watermark): (Option<i64>, i64),
+        arena: &'a Bump,
+    ) -> Self {
+        let own = arena.alloc_slice_fill_with(store.kinds.len(), |_| Own { before: None, new: New::Same });
+        Self { store, number, key, time, watermark, arena, own, timers: Items::new_in(arena) }
+    }
+
+    fn held(&self, state: usize) -> &'a Held {
+        self.number.map_or(&Held::Nothing, |number| self.store.held(state, number))
+    }
+
+    fn before(&mut self, state: usize) -> Value<'a> {
+        if let Some(before) = self.own[state].before {
+            return before;
+        }
+        let before = match self.held(state) {
+            Held::Value(value) => value.value(),
+            Held::List(items) => list(items, self.arena),
+            Held::Nothing if self.store.kinds[state] == Kind::List => Value::List(&[]),
+            Held::Nothing => Value::None,
+        };
+        self.own[state].before = Some(before);
+        before
+    }
+
+    fn extend(&mut self, state: usize, items: &[Value<'a>]) -> Result<(), Doubt> {
+        if self.store.kinds[state] != Kind::List {
+            return Err(Doubt);
+        }
+        if items.is_empty() {
+            return Ok(());
+        }
+        let arena = self.arena;
+        let own = &mut self.own[state].new;
+        match own {
+            New::More(more) => more.extend_from_slice_copy(items),
+            New::Same => {
+                let mut more = Items::with_capacity_in(items.len(), arena);
+                more.extend_from_slice_copy(items);
+                *own = New::More(more);
+            }
+            New::Nothing => *own = New::Whole(Value::List(arena.alloc_slice_copy(items))),
+            New::Whole(Value::List(old)) => *own = New::Whole(together(old, items, arena)),
+            New::Whole(_) => return Err(Doubt),
+        }
+        Ok(())
+    }
+
+    /// Adds what is to be done now that the function has ended.
+    pub(super) fn note(self, changes: &mut Changes) -> Result<(), Doubt> {
+        for (state, own) in self.own.iter().enumerate() {
+            let step = match &own.new {
+                New::Same => continue,
+                New::Whole(Value::List(items)) if self.store.kinds[state] == Kind::List => {
+                    let before: &[Kept] = if let Held::List(before) = self.held(state) { before } else { &[] };
+                    Step::Replace(replaced(before, items)?)
+                }
+                New::Whole(value) => Step::Set(Kept::new(*value)?),
+                New::More(items) => Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?),
+                New::Nothing => Step::Clear,
+            };
+            changes.states.push((state, step));
+        }
+        changes.timers.extend_from_slice(&self.timers);
+        Ok(())
+    }
+}
+
+/// How many items at the most are dropped between two that stay.
+const MOST_DROPPED: usize = 4;
+
+/// A list in the place of another one. Items of that one that come in the same order, few others between them, stay as they
+/// are. O(items).
+fn replaced(before: &[Kept], items: &[Value<'_>]) -> Result<Vec<Result<usize, Kept>>, Doubt> {
+    let mut next = 0;
+    let place = |&item: &Value<'_>| match before[next..].iter().take(MOST_DROPPED).position(|kept| kept.is(item)) {
+        Some(at) => {
+            next += at + 1;
+            Ok(Ok(next - 1))
+        }
+        None => Ok(Err(Kept::new(item)?)),
+    };
+    items.iter().map(place).collect()
+}
+
+impl<'a> Context<'a> for Turn<'a> {
+    fn ask(&mut self, around: Around) -> Result<Value<'a>, Doubt> {
+        match around {
+            Around::Key => Ok(self.key),
+            Around::Time => self.time.map(Value::Int).ok_or(Doubt),
+            Around::Watermark => Ok(Value::Int(self.watermark)),
+        }
+    }
+
+    fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
+        let state = number as usize;
+        Ok(match &self.own[state].new {
+            New::Same => self.before(state),
+            New::Whole(value) => *value,
+            New::Nothing if self.store.kinds[state] == Kind::List => Value::List(&[]),
+            New::Nothing => Value::None,
+            New::More(items) => {
+                let items = self.arena.alloc_slice_copy(items);
+                let Value::List(old) = self.before(state) else { return Err(Doubt) };
+                together(old, items, self.arena)
+            }
+        })
+    }
+
+    fn change(&mut self, change: Change, value: Value<'a>) -> Result<(), Doubt> {
+        match change {
+            Change::Update(state) if self.store.kinds[state as usize] == Kind::Value => {
+                self.own[state as usize].new = if matches!(value, Value::None) { New::Nothing } else { New::Whole(value) };
+            }
+            Change::Add(state) => self.extend(state as usize, &[value])?,
+            Change::Extend(state) => {
+                let Value::List(items) = value else { return Err(Doubt) };
+                self.extend(state as usize, items)?;
+            }
+            Change::Replace(state) if self.store.kinds[state as usize] == Kind::List => {
+                let Value::List(items) = value else { return Err(Doubt) };
+                self.own[state as usize].new = if items.is_empty() { New::Nothing } else { New::Whole(value) };
+            }
+            Change::Clear(state) => self.own[state as usize].new = New::Nothing,
+            Change::Register | Change::Delete => {
+                let Value::Int(time) = value else { return Err(Doubt) };
+                self.timers.push((change == Change::Register, time));
+            }
+            Change::Update(_) | Change::Replace(_) => return Err(Doubt),
+        }
+        Ok(())
+    }
+}
+
+fn together<'a>(old: &[Value<'a>], new: &[Value<'a>], arena: &'a Bump) -> Value<'a> {
+    let mut items = Items::with_capacity_in(old.len() + new.len(), arena);
+    items.extend_from_slice_copy(old);
+    items.extend_from_slice_copy(new);
+    Value::List(items.into_bump_slice())
+}
+
+/// What a function has done to the state and the timers of a key.
+#[derive(Default)]
+pub(super) struct Changes {
+    states: Vec<(usize, Step)>,
+    /// Whether each is registered, and its time.
+    timers: Vec<(bool, i64)>,
+}
+
+impl Changes {
+    /// Whether all of it can be done.
+    pub(super) fn fit(&self, store: &mut Store, timers: &mut Entries, key: Value<'_>) -> bool {
+        self.states.iter().all(|(state, step)| store.admits_step(*state, step))
+            && (self.states.is_empty() || store.admits(key))
+            && (self.timers.is_empty() || timers.has_room(self.timers.len()) && timers.admits(key, Value::None))
+    }
+
+    /// Forgets it.
+    pub(super) fn clear(&mut self) {
+        self.states.clear();
+        self.timers.clear();
+    }
+
+    /// Does it, where it fits.
+    pub(super) fn apply(&mut self, store: &mut Store, timers: &mut Entries, (hash, key): (u64, Value<'_>), number: Option<usize>) {
+        if !self.states.is_empty() {
+            let number = number.unwrap_or_else(|| store.create(hash, key));
+            self.states.drain(..).for_each(|(state, step)| store.apply(state, number, step));
+        }
+        for (registered, time) in self.timers.drain(..) {
+            let window = Window::at(time);
+            match (timers.find(hash, key, window), registered) {
+                (None, true) => {
+                    let number = timers.create(hash, key, window, window);
+                    timers.register_end(number);
+                }
+                (Some(number), false) => timers.clear(number),
+                _ => {}
+            }
+        }
+    }
+}

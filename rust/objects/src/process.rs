@@ -1,0 +1,125 @@
+//! Functions of a keyed stream with state and timers, as Python sees them.
+
+use penstock_columns::{Batch as Columns, Kind, Process, ProcessInput, ProcessSpec};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::batches::Batch;
+use super::pipelines::Program;
+
+type News = (Vec<(Vec<Batch>, Vec<Batch>)>, bool, Vec<Batch>);
+
+/// The state and the timers of a compiled process function, as ``penstock.runtime.operators.process`` has them, on columns.
+///
+/// Args:
+///     inputs: of each input, what gives the key of a record, and what takes a record.
+///     on_timer: takes the time of a timer; None where nothing is done then.
+///     states: of each state, ``value`` or ``list``.
+///
+/// Raises:
+///     ValueError: these do not go together.
+#[pyclass(module = "penstock._native")]
+pub struct KeyedProcess {
+    process: Process,
+    inputs: usize,
+}
+
+#[pymethods]
+impl KeyedProcess {
+    #[new]
+    fn new(inputs: Vec<(PyRef<'_, Program>, PyRef<'_, Program>)>, on_timer: Option<&Program>, states: Vec<String>) -> PyResult<Self> {
+        let refused = || PyValueError::new_err("such functions are not known here");
+        let kind = |name: &String| match name.as_str() {
+            "value" => Some(Kind::Value),
+            "list" => Some(Kind::List),
+            _ => None,
+        };
+        let states = states.iter().map(kind).collect::<Option<_>>().ok_or_else(refused)?;
+        let input = |(key, function): &(PyRef<'_, Program>, PyRef<'_, Program>)| ProcessInput {
+            key: key.functions.clone(),
+            function: function.functions.clone(),
+        };
+        let inputs: Vec<_> = inputs.iter().map(input).collect();
+        let (count, on_timer) = (inputs.len(), on_timer.map(|program| program.functions.clone()));
+        let process = Process::new(ProcessSpec { inputs, on_timer, states }).ok_or_else(refused)?;
+        Ok(Self { process, inputs: count })
+    }
+
+    /// How many values and lists there are in all states.
+    fn __len__(&self) -> usize {
+        self.process.len()
+    }
+
+    /// The time of the first timer; None where there is none.
+    fn next_due(&self) -> Option<i64> {
+        self.process.next_due()
+    }
+
+    /// Call the function for some records of an input.
+    ///
+    /// Args:
+    ///     input: 0, or 1 for the second one.
+    ///     batch: the records.
+    ///     start: the first.
+    ///     end: the one behind the last.
+    ///     watermark: of the operator.
+    ///
+    /// Returns:
+    ///     The results, or None; the place behind the last record that is done; whether the record there is doubtful, so that
+    ///     Python decides. If it is not, and there is one, the next call begins with it.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many records, or no such input.
+    fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, watermark: i64) -> PyResult<(Option<Batch>, usize, bool)> {
+        if input >= self.inputs || start > end || end > batch.columns.len() {
+            return Err(PyValueError::new_err("the batch has fewer records, or there is no such input"));
+        }
+        let done = self.process.run(input, &batch.columns, start, end, watermark);
+        Ok((done.out.map(|columns| Batch { columns }), done.end, done.doubtful))
+    }
+
+    /// Fire timers up to a time, in order.
+    ///
+    /// Args:
+    ///     limit: the watermark.
+    ///
+    /// Returns:
+    ///     The results, or None; how many timers have fired; whether the next one is doubtful, so that Python goes on.
+    fn advance(&mut self, limit: i64) -> (Option<Batch>, usize, bool) {
+        let done = self.process.advance(limit);
+        (done.out.map(|columns| Batch { columns }), done.end, done.doubtful)
+    }
+
+    /// What the state in Python does not know; it counts as known from then on. O(changes).
+    ///
+    /// Returns:
+    ///     Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value). Whether all timers follow, as they are in the heap, or what has been done with them; and these
+    ///     (whether added, time, key, and two numbers).
+    ///
+    /// Raises:
+    ///     ValueError: something of it cannot be in a batch.
+    fn news(&mut self) -> PyResult<News> {
+        let news = self.process.news().map_err(|_| PyValueError::new_err("this state cannot be in a batch"))?;
+        let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect::<Vec<_>>();
+        let states = news.states.into_iter().map(|state| (batches(state.removed), batches(state.values))).collect();
+        Ok((states, news.timers.all, batches(news.timers.timers)))
+    }
+
+    /// Take the state of Python in place of this one.
+    ///
+    /// Args:
+    ///     states: what is in each state (key, value).
+    ///     timers: all timers as they are in the heap (time, key, and the times of a window that has this time alone).
+    ///
+    /// Returns:
+    ///     Whether all of it can be here; if not, nothing is.
+    fn load(&mut self, states: Vec<Vec<PyRef<'_, Batch>>>, timers: Vec<PyRef<'_, Batch>>) -> bool {
+        let columns = |all: &Vec<PyRef<'_, Batch>>| all.iter().map(|batch| batch.columns.clone()).collect::<Vec<_>>();
+        self.process.load(&states.iter().map(columns).collect::<Vec<_>>(), &columns(&timers)).is_ok()
+    }
+
+    /// Forget everything.
+    fn clear(&mut self) {
+        self.process.clear();
+    }
+}

@@ -1,0 +1,391 @@
+"""Process functions in native code against the operators in Python: results in order, timers, and state."""
+
+from __future__ import annotations
+
+import linecache
+from bisect import insort
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from penstock import _native
+from penstock.common import Row, Time, Types
+from penstock.compiler.operators import Compilation
+from penstock.datastream import (
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    StateTtlConfig,
+    ValueStateDescriptor,
+)
+from penstock.runtime.chain.segments import Segment
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.process import KeyedProcessOperator
+from penstock.runtime.operators.two_inputs import CoProcess
+from tests.runtime.operators.operators_alone import Alone
+from tests.runtime.windows.test_native_windows import LARGE, Both, carry_over, changes_of, differences, follow, state_of
+
+KEY = KeyPartition(lambda record: record[0])
+LONG, PAIR = Types.LONG(), Types.TUPLE([Types.STRING(), Types.LONG()])
+
+
+def operator(function: Any) -> KeyedProcessOperator | CoProcess:
+    """The operator of a function, compiled."""
+    keyed = replace(KEY)
+    if isinstance(function, KeyedCoProcessFunction):
+        return Compilation().operator(CoProcess(function, keyed=keyed, second_keyed=keyed))
+    return Compilation().operator(KeyedProcessOperator(function, keyed=keyed))
+
+
+@dataclass
+class BothProcesses(Both):
+    """Records go into the inputs in turn, where there are two."""
+
+    taken: int = field(default=0)
+
+    @property
+    def inputs(self) -> list[int]:
+        return [1, 2] if isinstance(self.spec, CoProcess) else [0]
+
+    def _enter(self) -> None:
+        live = self.native.live
+        self.segments = {}
+        for number in self.inputs:
+            stage = live.keyed_stage(_native, number)
+            assert stage is not None
+            collect = self._collecting(number)
+            self.segments[number] = Segment(
+                _native, stage.run, [live], self._hand_over, collect, stage.flush, stage.leave
+            )
+            self.stage = stage
+
+    def _collecting(self, number: int) -> Any:
+        return lambda value, time: self.native.take(value, time, number)
+
+    def take(self, records: list[tuple[Any, int | None]]) -> None:
+        number = self.inputs[self.taken % len(self.inputs)]
+        self.taken += 1
+        for value, time in records:
+            self.python.take(value, time, number)
+        batch = _native.Batch.of([value for value, _ in records], [time for _, time in records])
+        if batch is None:
+            self.stage.flush()
+            for value, time in records:
+                self.native.take(value, time, number)
+        else:
+            self.segments[number].take_all(batch)
+            assert self.stage.ready
+
+    def watermark(self, watermark: int) -> None:
+        for side in (self.python, self.native):
+            for number in self.inputs:
+                side.watermark(watermark, number)
+
+    def check_state(self) -> None:
+        assert self.native.state.size() == self.python.state.size()
+        assert self.native.state.is_empty() == self.python.state.is_empty()
+        self.native.state.settle()
+        assert state_of(self.native) == state_of(self.python)
+        if self.tracked:
+            changed = changes_of(self.native)
+            assert differences(self.before, state_of(self.native)[0]) <= changed
+
+    def change_sides(self) -> None:
+        before = self.python, self.native
+        self.__post_init__()
+        for old, new in zip(before, (self.native, self.python), strict=True):
+            carry_over(old.state, new.state)
+            new.live.resume(old.live.volatile())
+            new.live.emitted, new.results = 0, []
+        self.before = {place: dict(table) for place, table in state_of(self.python)[0].items()}
+
+
+class Counting(KeyedProcessFunction):
+    """Numbers the records of a key, and ends with a timer that moves."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.number = runtime_context.get_state(ValueStateDescriptor("number", LONG))
+        self.due = runtime_context.get_state(ValueStateDescriptor("due", LONG))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        number = (self.number.value() or 0) + 1
+        self.number.update(number)
+        timers = ctx.timer_service()
+        due = self.due.value()
+        if due is not None:
+            timers.delete_event_time_timer(due)
+        if value[1] % 5 == 4:
+            self.due.clear()
+        else:
+            due = ctx.timestamp() + 5
+            self.due.update(due)
+            timers.register_event_time_timer(due)
+        yield ctx.get_current_key(), number, timers.current_watermark()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+        yield ctx.get_current_key(), -self.number.value(), ctx.timestamp()
+        self.number.clear()
+        self.due.update(None)
+
+
+class Lists(KeyedProcessFunction):
+    """All that can be done with lists."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.items = runtime_context.get_list_state(ListStateDescriptor("items", PAIR))
+        self.last = runtime_context.get_state(ValueStateDescriptor("last", Types.PICKLED_BYTE_ARRAY()))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        before = list(self.items.get())
+        if value[1] < 0:
+            self.items.clear()
+        elif value[1] == 1:
+            self.items.add_all([value, value])
+            self.items.add(("more", 0))
+        elif value[1] == 2:
+            self.items.update(before[1:])
+            self.items.add(value)
+        elif value[1] == 3:
+            self.items.clear()
+            self.items.add(value)
+            self.items.add_all([])
+        elif value[1] == 4:
+            self.items.update([])
+        else:
+            insort(before, value, key=by_number)
+            self.items.update(before[:4])
+        self.last.update([value[1], (value[0], [None, 0.5])] if value[1] % 2 else None)
+        yield value[0], sum(item[1] for item in self.items.get()), self.last.value()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> list[Any]:
+        return [timestamp]
+
+
+def by_number(item: Any) -> Any:
+    return -item[1]
+
+
+class Waiting(KeyedCoProcessFunction):
+    """Pairs of both inputs, whichever comes first."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.known = runtime_context.get_state(ValueStateDescriptor("known", PAIR))
+        self.waiting = runtime_context.get_list_state(ListStateDescriptor("waiting", PAIR))
+
+    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+        self.known.update(value)
+        self.remind(ctx, value[1])
+        for other in self.waiting.get():
+            yield value[1], other[1]
+        self.waiting.clear()
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:
+        known = self.known.value()
+        if known is None:
+            self.waiting.add(value)
+            return
+        yield known[1], value[1], known[1] * value[1]
+
+    def remind(self, ctx: Any, number: int) -> None:
+        if 0 <= number < 10:
+            ctx.timer_service().register_event_time_timer(ctx.timestamp() + int(number))
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+        known = self.known.value()
+        if known is not None and 6 < known[1] < 10:
+            ctx.timer_service().register_event_time_timer(timestamp + 1)
+            self.known.update((known[0], known[1] - 1))
+        else:
+            self.known.clear()
+        yield timestamp, ctx.get_current_key()
+
+
+class Rows(KeyedProcessFunction):
+    """State of rows and dicts; no results, and no timers."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.row = runtime_context.get_state(ValueStateDescriptor("row", Types.PICKLED_BYTE_ARRAY()))
+        self.rows = runtime_context.get_list_state(ListStateDescriptor("rows", Types.PICKLED_BYTE_ARRAY()))
+
+    def process_element(self, value: Any, ctx: Any) -> None:
+        row = self.row.value()
+        if row is None or value[1] > row.n:
+            self.row.update(Row(key=value[0], n=value[1]))
+        self.rows.add(Row(value[1], value))
+        if value[1] == 0:
+            self.rows.update([{"a": value}, 1, "b"])
+
+
+FUNCTIONS = {"counting": Counting, "lists": Lists, "waiting": Waiting, "rows": Rows}
+RECORD = st.tuples(st.tuples(st.sampled_from("abc"), st.integers(-5, 9)), st.integers(-20, 60))
+RARE = st.tuples(
+    st.tuples(st.sampled_from("ab"), st.sampled_from([LARGE, LARGE // 2, 0.5, True])), st.integers(-20, 60)
+)
+
+
+def steps_of(records: Any) -> Any:
+    take = st.tuples(st.just("take"), st.lists(records, min_size=1, max_size=12))
+    watermark = st.tuples(st.just("watermark"), st.integers(-20, 60))
+    return st.lists(
+        st.one_of(take, take, watermark, st.tuples(st.sampled_from(["settle", "flush", "change sides"]), st.just(0))),
+        max_size=25,
+    )
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@given(steps=steps_of(RECORD), tracked=st.booleans())
+def test_functions(function, steps, tracked):
+    follow(BothProcesses(operator(FUNCTIONS[function]()), tracked), steps)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@given(steps=steps_of(RECORD | RARE))
+def test_doubtful_records_go_through_python(function, steps):
+    follow(BothProcesses(operator(FUNCTIONS[function]())), steps)
+
+
+STATEMENTS = [
+    "self.number.update(value[1] + (self.number.value() or 0))",
+    "self.number.update(self.number.value())",
+    "self.number.clear()",
+    "self.pair.update(value)",
+    "self.pair.clear()",
+    "self.pairs.add(value)",
+    "self.pairs.add_all([value, (value[0], 7)])",
+    "self.pairs.update([pair for pair in self.pairs.get() if pair[1] != value[1]])",
+    "self.pairs.update(sorted(self.pairs.get(), key=lambda pair: pair[1])[-3:])",
+    "self.pairs.clear()",
+    "timers.register_event_time_timer(ctx.timestamp() + value[1])",
+    "timers.register_event_time_timer(ctx.timestamp() + 3)",
+    "timers.delete_event_time_timer(ctx.timestamp() + 3)",
+    "yield value[0], value[1], timers.current_watermark()",
+    "yield ctx.get_current_key(), self.number.value(), ctx.timestamp()",
+    "yield value[0], self.last(), len(list(self.pairs.get()))",
+    "self.forget(value, ctx)",
+    "for pair in self.pairs.get():\n            self.pairs.add((pair[0], -pair[1]))\n            yield pair[1], 0, 0",
+    "if self.number.value() is not None and self.number.value() > 20:\n            return",
+]
+"""What a written function may do with a value, which is a pair, and its context."""
+CLASS = """
+class Written({base}):
+    def open(self, runtime_context):
+        self.number = runtime_context.get_state(ValueStateDescriptor("number", LONG))
+        self.pair = runtime_context.get_state(ValueStateDescriptor("pair", PAIR))
+        self.pairs = runtime_context.get_list_state(ListStateDescriptor("pairs", PAIR))
+
+    def last(self):
+        pair = self.pair.value()
+        return -1 if pair is None else pair[1]
+
+    def forget(self, value, ctx):
+        if value[1] > 4:
+            self.pair.clear()
+            ctx.timer_service().delete_event_time_timer(ctx.timestamp() + 3)
+{methods}
+"""
+NUMBERS = count()
+BODY = st.lists(st.tuples(st.integers(-1, 3), st.sampled_from(STATEMENTS)), min_size=1, max_size=6)
+
+
+def written(bodies: dict[str, list[tuple[int, str]]]) -> Any:
+    """A function whose methods do these statements, each for values of one rest by 4, or for all."""
+    methods = ""
+    for method, body in bodies.items():
+        parameter = "timestamp" if method == "on_timer" else "value"
+        methods += f"\n    def {method}(self, {parameter}, ctx):\n        timers = ctx.timer_service()\n"
+        if method == "on_timer":
+            methods += "        value = ctx.get_current_key(), timestamp % 7 - 7\n"
+        for rest, statement in body:
+            guard = "True" if rest < 0 else f"value[1] % 4 == {rest}"
+            lines = statement.replace("\n", "\n    ")
+            methods += f"        if {guard}:\n            {lines}\n"
+        methods += "        if False:\n            yield\n"
+    base = "KeyedCoProcessFunction" if "process_element1" in bodies else "KeyedProcessFunction"
+    source, name = CLASS.format(base=base, methods=methods), f"<written {next(NUMBERS)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    variables = {**globals(), "__name__": "written"}
+    exec(compile(source, name, "exec"), variables)
+    return variables["Written"]()
+
+
+@pytest.mark.parametrize("both", [False, True])
+@settings(deadline=None)
+@given(data=st.data(), tracked=st.booleans(), steps=steps_of(RECORD | RARE))
+def test_written_functions(both, data, tracked, steps):
+    names = ["process_element1", "process_element2"] if both else ["process_element"]
+    spec = operator(written({name: data.draw(BODY) for name in [*names, "on_timer"]}))
+    assert spec.programs is not None
+    follow(BothProcesses(spec, tracked), steps)
+
+
+class Living(KeyedProcessFunction):
+    """Its state expires, or has a default, or is one under two names, or another one."""
+
+    def __init__(self, which: str) -> None:
+        self.which = which
+
+    def open(self, runtime_context: Any) -> None:
+        descriptor = ValueStateDescriptor("value", LONG)
+        if self.which == "expires":
+            descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.days(1)).build())
+        self.value = runtime_context.get_state(descriptor)
+        self.other = runtime_context.get_state(
+            ValueStateDescriptor("value" if self.which == "twice" else "other", LONG)
+        )
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        number = (self.value.value() or 0) + (self.other.value() or 0) + 1
+        self.value.update(number)
+        yield value[0], number
+
+
+@pytest.mark.parametrize("which", ["expires", "twice"])
+def test_states_that_are_not_what_they_seem_stay_in_python(which):
+    both = BothProcesses(operator(Living("usual")))
+    both.take([(("a", 1), 0), (("a", 1), 0)])
+    both = BothProcesses(operator(Living(which)))
+    records = [(("a", 1), 0), (("a", 1), 0)]
+    for value, time in records:
+        both.python.take(value, time)
+    both.segments[0].take_all(_native.Batch.of([value for value, _ in records], [0, 0]))
+    both.check()
+    assert not both.stage.ready
+
+
+@pytest.mark.parametrize(
+    ("function", "reasons"),
+    [
+        (Living("usual"), [None]),
+        (Counting(), [None, None]),
+        (Waiting(), [None, None, None]),
+    ],
+)
+def test_verdicts(function, reasons):
+    verdicts = Compilation().verdicts(operator(function))
+    assert [verdict.refusal and verdict.refusal.reason for verdict in verdicts if "." in verdict.function] == reasons
+
+
+class Maps(KeyedProcessFunction):
+    def open(self, runtime_context: Any) -> None:
+        self.map = runtime_context.get_map_state(MapStateDescriptor("map", LONG, LONG))
+
+    def process_element(self, value: Any, ctx: Any) -> None:
+        self.map.put(1, 2)
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+        yield timestamp
+
+
+def test_one_method_in_python_keeps_the_others_there():
+    spec = operator(Maps())
+    first, second = Compilation().verdicts(spec)[-2:]
+    assert "map is a map state, which programs do not have" in first.refusal.reason
+    assert "process_element of the same function stays in Python" in second.refusal.reason
+    assert spec.programs is None
+    assert Alone(spec).live.keyed_stage(_native, 0) is None
