@@ -59,11 +59,11 @@ class _Buffer:
             self.buckets *= 2
 
     def between(self, first: int, last: int) -> list[int]:
-        def bucket(time: int) -> int:
-            h = (time ^ (time >> 32)) & 0xFFFFFFFF
-            return (h ^ h >> 16) & self.buckets - 1
-
-        return sorted((time for time in self.times if first <= time <= last), key=bucket)
+        times = [time for time in self.times if first <= time <= last]
+        if len(times) > 1:
+            mask = self.buckets - 1
+            times.sort(key=lambda time: ((h := time ^ time >> 32) ^ (h & 0xFFFFFFFF) >> 16) & mask)
+        return times
 
 
 class _IntervalJoin(LiveTwoInputs):
@@ -82,6 +82,7 @@ class _IntervalJoin(LiveTwoInputs):
         side, other = (LEFT, RIGHT) if left else (RIGHT, LEFT)
         state, time, fail, ctx = self._state, self.context.time, self.context.fail, JoinContext()
         join, tracked = bind(self.function, "process_element"), state.changes is not None
+        emit, later = self.emit, max(upper, 0)
 
         def process(value: Any, timestamp: int | None) -> None:
             if timestamp is None:
@@ -98,16 +99,17 @@ class _IntervalJoin(LiveTwoInputs):
             partners: _Buffer | None = state.table(other).get(state.slot)
             if partners is not None:
                 for when in partners.between(timestamp + lower, timestamp + upper):
+                    end = timestamp if timestamp > when else when
                     for partner in partners.times[when]:
-                        pair = (value, partner) if left else (partner, value)
+                        # for each pair, as what runs behind may read the context that a function has kept
                         ctx._left, ctx._right = (timestamp, when) if left else (when, timestamp)
                         try:
-                            self.emit(join(*pair, ctx), max(timestamp, when))
+                            emit(join(value, partner, ctx) if left else join(partner, value, ctx), end)
                         except Exception as error:
                             raise fail(error) from error
                         if tracked and not frozen(partner):  # the function may have changed it
                             state.table(other)[state.slot] = partners
-            time.register_event_time(timestamp + max(upper, 0), side)
+            time.register_event_time(timestamp + later, side)
 
         return process
 
