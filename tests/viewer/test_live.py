@@ -82,7 +82,7 @@ def test_a_job_has_a_page_while_it_runs(
     assert {vertex["name"] for vertex in seen["vertices"]} == {"Source: Numbers", "Ask -> Sink: Print to Std. Out"}
     assert seen["status"] == "RUNNING"
     assert (ends[0]["status"], ends[0]["version"]) == ("FINISHED", 1)
-    assert "Process calls its function in Python" in pages[0]
+    assert "Asking.process_element" in pages[0]
 
 
 def program(folder: Path, job: Path) -> Path:

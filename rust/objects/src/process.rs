@@ -95,8 +95,9 @@ impl KeyedProcess {
     /// What the state in Python does not know; it counts as known from then on. O(changes).
     ///
     /// Returns:
-    ///     Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value). Whether all timers follow, as they are in the heap, or what has been done with them; and these
-    ///     (whether added, time, key, and two numbers).
+    ///     Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value).
+    ///     Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
+    ///     time, key, and two numbers).
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.

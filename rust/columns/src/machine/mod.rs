@@ -218,9 +218,7 @@ impl<'a> Machine<'a, '_, '_> {
                 }
                 Statement::Append(local, expr) => self.append(frame, *local, expr).map(|()| Flow::Next)?,
                 Statement::Yield(expr) => {
-                    let value = self.eval(frame, expr)?;
-                    self.alone(&[value])?;
-                    frame.yields.push(value);
+                    self.emit(frame, expr)?;
                     continue;
                 }
                 Statement::If(condition, then, other) => {
@@ -243,6 +241,14 @@ impl<'a> Machine<'a, '_, '_> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    #[inline]
+    fn emit(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Result<(), Doubt> {
+        let value = self.eval(frame, expr)?;
+        self.alone(&[value])?;
+        frame.yields.push(value);
+        Ok(())
     }
 
     /// Gives a local list an item more. The list before it stays as it is, as others may have it.

@@ -1,6 +1,7 @@
 use bumpalo::Bump;
 
 use super::*;
+use crate::column::{Builder, Column};
 use crate::program::Constant;
 
 /// A process function of one input whose key is the first field; `states` of numbers, then the bodies of functions.
