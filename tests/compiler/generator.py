@@ -192,7 +192,7 @@ _FORMS: dict[str, list[str]] = {
         "chr(«int»)",
         "re.sub(r'«pattern»', «letter», «text»)",
         "str(‹«time» «span» «time».date()›)",
-        "«time».isoformat(‹' ' 'T','seconds' timespec='milliseconds' 'x','hours'›)",
+        "«time».isoformat(‹'_' 'T','seconds' timespec='milliseconds' 'x','hours'›)",
         "«time».strftime(‹'%Y-%m-%d' '%H:%M:%S.%f' '%j|%z|%Z' '%y%%' '%d/%m'›)",
         "f'{«time»:‹%Y %H:%M %F›}'",
     ],

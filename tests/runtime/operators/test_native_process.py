@@ -263,7 +263,7 @@ STATEMENTS = [
     "self.pairs.update([pair for pair in self.pairs.get() if pair[1] != value[1]])",
     "self.pairs.update(sorted(self.pairs.get(), key=lambda pair: pair[1])[-3:])",
     "self.pairs.clear()",
-    "timers.register_event_time_timer(ctx.timestamp() + value[1])",
+    "timers.register_event_time_timer(ctx.timestamp() + int(value[1]))",
     "timers.register_event_time_timer(ctx.timestamp() + 3)",
     "timers.delete_event_time_timer(ctx.timestamp() + 3)",
     "yield value[0], value[1], timers.current_watermark()",
