@@ -24,7 +24,7 @@ from penstock.compiler.lists import lists_of
 from penstock.compiler.names import CONTEXT, Opened, Scope, Static, assigned_names, body_of
 from penstock.compiler.opened import opened_by
 from penstock.compiler.patterns import matches_of
-from penstock.compiler.process import KeyedStates, context_of, states_of
+from penstock.compiler.process import KeyedStates, is_context, states_of
 from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
@@ -343,7 +343,7 @@ class _Body(Statements):
         defaults = _defaults(plain)
         arguments: list[Json] = []
         for name in free:
-            if name in values and context_of(self.scope.static(values[name])):
+            if name in values and is_context(self.scope.static(values[name])):
                 keywords[name] = CONTEXT
             elif name in values:
                 arguments.append(self.expression(values[name]))

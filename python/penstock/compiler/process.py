@@ -142,7 +142,7 @@ class ProcessCalls(Patterns):
         for node in (part for whole in nodes for part in ast.walk(whole)):
             if isinstance(node, ast.Name) and states is not None:
                 static = None if self.scope.number(node.id) is not None else self.scope.statics.get(node.id)
-                if static is not None and (static.value is CONTEXT or static.value is states.owner):
+                if is_context(static) or (static is not None and static.value is states.owner):
                     raise RefusedError("a generator uses the object or the context of its function", node)
 
     def list_items(self, node: ast.expr, use: Use) -> Json | None:
@@ -173,13 +173,12 @@ class ProcessCalls(Patterns):
         return node.args[0]
 
     def _is_context(self, node: ast.expr) -> bool:
-        static = self.scope.static(node) if isinstance(node, ast.Name) else None
-        return static is not None and static.value is CONTEXT
+        return isinstance(node, ast.Name) and is_context(self.scope.static(node))
 
     def _is_service(self, node: ast.expr) -> bool:
         return self.is_service(node) or (isinstance(node, ast.Name) and node.id in self.services)
 
 
-def context_of(static: Static | None) -> bool:
+def is_context(static: Static | None) -> bool:
     """Whether an object from outside stands for the context."""
     return static is not None and static.value is CONTEXT

@@ -115,6 +115,17 @@ def _filled(node: Json, values: Callable[[str, bool], Json]) -> Json:
     return [_filled(part, values) for part in parts]
 
 
+def filled_by(text: str, owner: object) -> str | None:
+    """A program with the attributes of an open object of the user's; None where one cannot be a constant."""
+    if not reads_opened(text):
+        return text
+    attributes = vars(owner)
+    try:
+        return filled(text, lambda name, keeps: opened(attributes, name, keeps))
+    except NotPlainError:
+        return None
+
+
 def opened(attributes: dict[str, Any], name: str, keeps: bool) -> Json:
     """An attribute of a user's object as a constant; NotPlainError where it is not plain data, could be changed by
     those who get the result, or is slower to look into than in Python."""

@@ -13,7 +13,7 @@ from penstock.runtime import native
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.constants import NotPlainError, filled, opened, reads_opened
+from penstock.runtime.constants import filled_by, reads_opened
 from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 
@@ -43,16 +43,9 @@ class _LiveOneByOne(LiveOperator):
     def stage(self, functions: ModuleType) -> Any:
         text = self._program
         if text is not None and reads_opened(text):
-            text = self._filled(text) if self._opened and self.keyed is None else None
+            text = filled_by(text, self.function) if self._opened and self.keyed is None else None
         program = native.program(functions, text)
         return None if program is None else (self.kind, program)
-
-    def _filled(self, text: str) -> str | None:
-        attributes = vars(self.function)
-        try:
-            return filled(text, lambda name, keeps: opened(attributes, name, keeps))
-        except NotPlainError:
-            return None
 
 
 @dataclass(frozen=True, eq=False)

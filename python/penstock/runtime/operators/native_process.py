@@ -16,12 +16,12 @@ from typing import Any
 
 from penstock.runtime import native
 from penstock.runtime.chain.operator import LiveOperator
-from penstock.runtime.constants import NotPlainError, filled, opened
+from penstock.runtime.constants import filled_by
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators.native_stage import NativeStage, emit, rows_of
+from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
 from penstock.runtime.state.handles import ListState, State, ValueState
 from penstock.runtime.state.keyed import VOID, KeyedState
-from penstock.runtime.state.timers import OperatorTime, Timer, TimerQueue
+from penstock.runtime.state.timers import OperatorTime, TimerQueue
 from penstock.runtime.state.ttl import TTL_CLASSES
 
 _KINDS: dict[str, type[State]] = {"value": ValueState, "list": ListState}
@@ -55,7 +55,7 @@ def process_stages(
     return [ProcessStage(process, number) for number in range(len(keys))]
 
 
-class NativeProcess(NativeStage):
+class NativeProcess(TimedStage):
     """The function of an operator, with its state."""
 
     event_time = True
@@ -104,9 +104,8 @@ class NativeProcess(NativeStage):
         return names
 
     def _build(self) -> Any:
-        methods = {
-            name: native.program(self._functions, self._filled(text)) for name, text in self._programs.methods.items()
-        }
+        function, texts = self._operator.function, self._programs.methods
+        methods = {name: native.program(self._functions, filled_by(text, function)) for name, text in texts.items()}
         if None in methods.values():
             return None
         on_timer = methods.pop("on_timer", None)
@@ -114,20 +113,10 @@ class NativeProcess(NativeStage):
         inputs = list(zip(self._selectors, methods.values(), strict=True))
         return self._functions.KeyedProcess(inputs, on_timer, kinds)
 
-    def _filled(self, text: str) -> str | None:
-        attributes = vars(self._operator.function)
-        try:
-            return filled(text, lambda name, keeps: opened(attributes, name, keeps))
-        except NotPlainError:
-            return None
-
     # --- records ---
 
-    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
-        return self.run_input(0, batch, start, end)
-
     def run_input(self, number: int, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
-        """:meth:`run` for an input."""
+        """Take records of an input, as a stage's ``run`` does."""
         if not self._here and not self._take_over():
             return None, [0], start, True
         watermark = self._operator.context.time.watermark
@@ -168,15 +157,6 @@ class NativeProcess(NativeStage):
                 return False
         return True
 
-    @property
-    def waits(self) -> bool:
-        """Whether its timers are those that count."""
-        return self._here
-
-    def next_due(self) -> int | None:
-        """The time of the first timer."""
-        return self._windows.next_due()
-
     # --- state ---
 
     def _more(self) -> int:
@@ -211,18 +191,7 @@ class NativeProcess(NativeStage):
                 table.pop(key, None)
             for key, value in rows_of(values):
                 table[key] = value
-        queue = self._queue
-        if whole:
-            queue.fill([Timer(time, key, key, VOID) for _, time, key, _, _ in rows_of(timers)])
-            if queue.noted is not None:
-                queue.all_new = True
-                queue.noted.clear()
-            return
-        for added, time, key, _, _ in rows_of(timers):
-            if added:
-                queue.add(time, key, key, VOID)
-            else:
-                queue.remove(time, key, VOID)
+        self._settle_timers(self._queue, whole, timers, lambda start, end: VOID)
 
 
 class ProcessStage:

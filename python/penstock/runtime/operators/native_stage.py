@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.python_turn import PythonTurn
+from penstock.runtime.state.timers import Timer, TimerQueue
 
 
 class NativeStage(ABC):
-    """A :class:`~penstock.runtime.chain.operator.KeyedStage`. Its native ``windows`` have the state of the operator, or
-    Python has it."""
+    """Its native ``windows``, or what there is instead, have the state of the operator, or Python has it. With a
+    ``run`` it is a :class:`~penstock.runtime.chain.operator.KeyedStage`."""
 
     def __init__(self, windows: Any, state: KeyedState) -> None:
         self._windows, self._state = windows, state
@@ -21,11 +22,6 @@ class NativeStage(ABC):
         self._turn = PythonTurn()
         state.caches.append(self.settle)
         state.holders.append(self._more)
-
-    @abstractmethod
-    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
-        """Take the records of a batch from ``start`` to ``end``. Returns their results, how many these are, where it
-        ends, and whether native code cannot vouch for the record there."""
 
     @abstractmethod
     def settle(self) -> None:
@@ -59,6 +55,36 @@ class NativeStage(ABC):
             self._turn.begin(len(self._windows))
             self._here = False
             self._windows.clear()
+
+
+class TimedStage(NativeStage):
+    """One with timers, which are ahead of those in Python."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether its timers are those that count."""
+        return self._here
+
+    def next_due(self) -> int | None:
+        """The time of the first timer."""
+        return self._windows.next_due()
+
+    def _settle_timers(
+        self, queue: TimerQueue, whole: bool, timers: list[Any], namespace: Callable[[int, int], Any]
+    ) -> None:
+        """Bring a queue in Python up to date: by all timers, or by the moves since the last time. ``namespace`` takes
+        the start and the end of a timer's window."""
+        if whole:
+            queue.fill([Timer(time, key, key, namespace(start, end)) for _, time, key, start, end in rows_of(timers)])
+            if queue.noted is not None:
+                queue.all_new = True
+                queue.noted.clear()
+            return
+        for added, time, key, start, end in rows_of(timers):
+            if added:
+                queue.add(time, key, key, namespace(start, end))
+            else:
+                queue.remove(time, key, namespace(start, end))
 
 
 def emit(operator: Any, out: Any) -> None:

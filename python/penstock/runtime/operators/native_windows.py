@@ -20,9 +20,9 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.outputs import CountingOutput
 from penstock.runtime.constants import changes
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators.native_stage import NativeStage, emit, rows_of
+from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
 from penstock.runtime.operators.window_contents import STATE
-from penstock.runtime.state.timers import Timer, TimerQueue
+from penstock.runtime.state.timers import TimerQueue
 from penstock.runtime.usercode.functions import simple_name
 from penstock.runtime.windows.assigners import (
     EventTimeSessionWindows,
@@ -218,7 +218,7 @@ def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | No
     return None if type(position) is not int or position < 0 else (reducer.native_fold, position)
 
 
-class NativeWindows(NativeStage):
+class NativeWindows(TimedStage):
     """The windows of an operator. ``windows`` is what :func:`native_windows` gives."""
 
     def __init__(
@@ -300,15 +300,6 @@ class NativeWindows(NativeStage):
         else:
             emit(self._operator, out)
 
-    @property
-    def waits(self) -> bool:
-        """Whether its timers are those that count."""
-        return self._here
-
-    def next_due(self) -> int | None:
-        """The time of the first timer."""
-        return self._windows.next_due()
-
     # --- state ---
 
     def _more(self) -> int:
@@ -362,18 +353,7 @@ class NativeWindows(NativeStage):
                 table[key] = value
         if unlisted or listed:
             self._list(unlisted, listed, named)
-        queue = self._queue
-        if whole:
-            queue.fill([Timer(time, key, key, named[start, end]) for _, time, key, start, end in rows_of(timers)])
-            if queue.noted is not None:
-                queue.all_new = True
-                queue.noted.clear()
-            return
-        for added, time, key, start, end in rows_of(timers):
-            if added:
-                queue.add(time, key, key, named[start, end])
-            else:
-                queue.remove(time, key, named[start, end])
+        self._settle_timers(self._queue, whole, timers, lambda start, end: named[start, end])
 
     def _list(self, unlisted: list[Any], listed: list[Any], named: _Named) -> None:
         """Bring the sets of sessions up to date."""
