@@ -14,7 +14,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from types import FunctionType, MethodType, ModuleType
+from functools import lru_cache
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from penstock.compiler.program import RefusedError
@@ -245,12 +246,11 @@ def written(cls: type, but: Any = None) -> set[str]:
     return names
 
 
-def _stored(code: Any) -> Iterator[str]:
+@lru_cache(1 << 12)
+def _stored(code: CodeType) -> frozenset[str]:
     """The attributes of any object that code assigns, from its instructions."""
-
-    for step in dis.get_instructions(code):
-        if step.opname in ("STORE_ATTR", "DELETE_ATTR"):
-            yield step.argval
+    steps = dis.get_instructions(code)
+    return frozenset(step.argval for step in steps if step.opname in ("STORE_ATTR", "DELETE_ATTR"))
 
 
 def own_nodes(body: list[ast.AST]) -> Iterator[ast.AST]:
