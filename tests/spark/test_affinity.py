@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import signal
 import socket
 import struct
@@ -24,10 +25,17 @@ SECONDS = 60
 LAST = 99  # a partition whose task ends its worker
 
 
+NOBODY = 1 << 30  # as the number of a process
+UNTIL_ALLOWED = -1  # instead of milliseconds
+
+
 def take(connection: socket.socket) -> int:
     """Run a task: wait as long as it says, and answer with this process."""
     partition, millis, _ = struct.unpack(">iii", connection.recv(12, socket.MSG_WAITALL))
-    time.sleep(millis / 1000)
+    if millis == UNTIL_ALLOWED:
+        connection.recv(1)
+    else:
+        time.sleep(millis / 1000)
     connection.sendall(struct.pack(">i", os.getpid()))
     return int(partition == LAST)
 
@@ -197,6 +205,41 @@ def test_many_tasks_on_many_workers(daemon):
         assert set(ran) <= set(workers)
     assert sorted(daemon.entries().busy) == sorted(map(str, workers))
     assert not any(daemon.entries().busy.values())
+
+
+def test_a_connection_that_comes_as_a_worker_begins_a_task_does_not_wait_for_it(daemon):
+    """It comes when the worker has seen its task and not yet taken it."""
+    first, second = daemon.fork(), daemon.fork()
+    ours, theirs = socket.socketpair()
+    ours.settimeout(SECONDS)
+    daemon.connections[NOBODY] = ours
+    with daemon.register.entries() as entries:
+        daemon.begin(second, 1, millis=60_000)
+        time.sleep(0.2)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.connect(daemon.register.mailbox(str(second)))
+            socket.send_fds(sender, [json.dumps([str(NOBODY), False]).encode()], [theirs.fileno()])
+        entries.owners[str(NOBODY)] = str(second)
+    assert daemon.run(NOBODY, 1) == first
+
+
+def test_tasks_that_wait_for_each_other(daemon):
+    """As those of one chain of operators do, when it needs two workers: the first waits for what the second gives."""
+    connections = [daemon.fork() for _ in range(6)]
+    chance = random.Random(7)
+    for _ in range(60):
+        chance.shuffle(connections)
+        pairs = list(zip(connections[:3], connections[3:], strict=True))
+        for number, (waiting, _) in enumerate(pairs):
+            daemon.begin(waiting, number, UNTIL_ALLOWED)
+        time.sleep(chance.random() * 0.003)
+        for number, (_, other) in enumerate(pairs):
+            daemon.begin(other, number)
+        for waiting, other in chance.sample(pairs, 3):
+            daemon.end(other)
+            daemon.connections[waiting].send(b"!")
+        for waiting, _ in pairs:
+            daemon.end(waiting)
 
 
 @pytest.mark.parametrize(

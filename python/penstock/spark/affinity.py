@@ -23,6 +23,7 @@ import signal
 import socket
 import struct
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import NoReturn
@@ -60,11 +61,15 @@ class Entries:
             for name in [name for name, owner in names.items() if owner == worker]:
                 del names[name]
 
-    def choose(self, partition: str, asking: str) -> str | None:
-        """The free worker for a partition: that which had it, else the one that asks, else any."""
-        free, home = self.free(), self.homes.get(partition)
-        best = next((worker for worker in (home, asking) if worker in free), None)
-        return best or (free[0] if free else None)
+    def candidates(self, partition: str, asking: str) -> list[str]:
+        """The free workers for a partition: first that which had it, then the one that asks."""
+        home = self.homes.get(partition)
+        return sorted(self.free(), key=lambda worker: (worker != home, worker != asking))
+
+    def least_loaded(self) -> list[str]:
+        """The free workers, those with the fewest connections first."""
+        counts = Counter(self.owners.values())
+        return sorted(self.free(), key=lambda worker: counts[worker])
 
 
 class Register:
@@ -124,6 +129,7 @@ class Worker:
         self._register, self._run, self._name = register, run, str(os.getpid())
         self._connections = {self._name: connection}  # by origin
         self._mailbox = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._mailbox.setblocking(False)  # a flag would do, but recv_fds ignores it
         self._mailbox.bind(register.mailbox(self._name))
         with register.entries() as entries:
             entries.forget(self._name)  # of another process with that number
@@ -159,25 +165,22 @@ class Worker:
         for number in (self._mailbox.fileno(), *waiting):
             poller.register(number, select.POLLIN)
         ready = [number for number, _ in poller.poll()]
-        if self._mailbox.fileno() in ready:
-            origin = self._receive()
-            if origin is None:
-                return None
-            with self._register.entries() as entries:
-                self._pass_others(entries, origin)
-            return origin
-        heads = {waiting[number]: self._head(waiting[number]) for number in ready}
-        mine: str | None = None
+        heads = {waiting[number]: self._head(waiting[number]) for number in ready if number in waiting}
         with self._register.entries() as entries:
-            entries.busy.setdefault(self._name, False)  # it was taken for dead
-            for origin, head in heads.items():
-                if not head or origin in entries.killed:
-                    self._drop(entries, origin)
-                elif self._place(entries, origin, partition_of(head)):
-                    mine = origin
-            if mine is not None:
-                self._pass_others(entries, mine)
-            over = mine is None and self._leave(entries)
+            # Nothing comes while the register is locked. A connection left in the mailbox would wait for this
+            # worker's task, and the task perhaps for the connection: tasks of one chain of operators need each other.
+            over, mine = self._receive(entries)
+            if not over:
+                entries.busy.setdefault(self._name, False)  # it was taken for dead
+                entries.owners.update(dict.fromkeys(self._connections, self._name))
+                for origin, head in heads.items():
+                    if not head or origin in entries.killed:
+                        self._drop(entries, origin)
+                    elif self._place(entries, origin, partition_of(head)):
+                        mine = origin
+                if mine is not None:
+                    self._pass_others(entries, mine)
+                over = mine is None and self._leave(entries)
         if over:
             os._exit(0)
         return mine
@@ -190,7 +193,7 @@ class Worker:
 
     def _place(self, entries: Entries, origin: str, partition: str) -> bool:
         """Find the worker for a task; whether it is this one. It stays here while none is free."""
-        while (worker := entries.choose(partition, self._name)) is not None:
+        for worker in entries.candidates(partition, self._name):
             if worker == self._name or self._send(entries, origin, worker, task=True):
                 entries.busy[worker], entries.works[origin] = True, worker
                 entries.homes[partition] = worker
@@ -200,32 +203,38 @@ class Worker:
     def _pass_others(self, entries: Entries, origin: str) -> None:
         """This worker is about to run a task: others see to its other connections."""
         for other in [other for other in self._connections if other != origin]:
-            while (worker := next(iter(entries.free()), None)) is not None:
-                if self._send(entries, other, worker, task=False):
-                    break
+            any(self._send(entries, other, worker, task=False) for worker in entries.least_loaded())
 
     def _send(self, entries: Entries, origin: str, worker: str, *, task: bool) -> bool:
-        """Pass a connection on; whether that worker is there."""
+        """Pass a connection on; whether that worker is there, and has room for it."""
         message, connection = json.dumps([origin, task]).encode(), self._connections[origin]
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+                sender.setblocking(False)
                 sender.connect(self._register.mailbox(worker))
                 socket.send_fds(sender, [message], [connection.fileno()])
-        except OSError:
+        except (ConnectionRefusedError, FileNotFoundError):
             entries.forget(worker)
+            return False
+        except OSError:
             return False
         entries.owners[origin] = worker
         self._connections.pop(origin).close()
         return True
 
-    def _receive(self) -> str | None:
-        """Take a connection that another worker passes on; its origin if there is a task on it to be run here."""
-        message, numbers, _, _ = socket.recv_fds(self._mailbox, _MESSAGE, 1)
-        if not message:
-            self._end()
-        origin, task = json.loads(message)
-        self._connections[origin] = socket.socket(fileno=numbers[0])
-        return origin if task else None
+    def _receive(self, entries: Entries) -> tuple[bool, str | None]:
+        """Take the connections that other workers have passed on. Whether this worker is to end, and the origin of
+        that whose task it is to run, if there is one."""
+        mine: str | None = None
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                message, numbers, _, _ = socket.recv_fds(self._mailbox, _MESSAGE, 1)
+                if not message:
+                    return True, None
+                origin, task = json.loads(message)
+                self._connections[origin] = socket.socket(fileno=numbers[0])
+                mine = origin if task else mine
+        return False, mine
 
     def _drop(self, entries: Entries, origin: str) -> None:
         self._connections.pop(origin).close()
@@ -242,6 +251,7 @@ class Worker:
         for worker in idle:
             entries.forget(worker)
             with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+                sender.setblocking(False)
                 sender.sendto(b"", self._register.mailbox(worker))
         return self._name in idle
 
