@@ -109,7 +109,7 @@ test-python: $(VENV)/.prepared ## the Python tests, those without Spark first; `
 	$(BIN)/pytest --ignore=tests/docs -m spark $(SPARKS) $(ARGS) || [ $$? -eq 5 ]
 
 sweep: $(VENV)/.checks ## the tests without Spark of which make test takes a sample, with each case, and more random examples (an hour)
-	HYPOTHESIS_PROFILE=sweep $(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS)
+	HYPOTHESIS_PROFILE=sweep $(BIN)/pytest --ignore=tests/docs -o faulthandler_timeout=0 $(QUICK) $(ARGS)
 
 matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--spark --seconds 600' for some of it on Spark)
 	$(BIN)/python -m tests.matrix $(ARGS)
