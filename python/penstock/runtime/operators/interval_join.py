@@ -5,14 +5,19 @@ O(buffered times of the key) per record."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import KeyedStage
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.operators.native_join import NativeJoin
+from penstock.runtime.operators.native_process import ProcessPrograms, ProcessStage, process_stages
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import Timer
@@ -71,8 +76,15 @@ class _IntervalJoin(LiveTwoInputs):
         super().__init__(context, output, spec)
         assert context.state is not None
         self._state: KeyedState = context.state
-        self._lower, self._upper = spec.lower, spec.upper
+        self._lower, self._upper, self._programs = spec.lower, spec.upper, spec.programs
+        self._stages: list[ProcessStage] | None = None
         context.time.use_timers(self._state, self._clean, self._clean)
+
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        if self._stages is None:
+            kind = partial(NativeJoin, (self._lower, self._upper), (LEFT, RIGHT), _Buffer)
+            self._stages = process_stages(functions, self, self._programs, self._keys, kind) or []
+        return self._stages[number - 1] if self._stages else None
 
     def input(self, number: int) -> Collector:
         return self.with_key_of(number, self._side(number == 1))
@@ -137,3 +149,4 @@ class IntervalJoin(TwoInputOperator):
 
     lower: int  # how far a right record's time may be from a left one's, both included, in milliseconds
     upper: int
+    programs: ProcessPrograms | None = field(default=None, kw_only=True)

@@ -5,6 +5,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::Kind;
+use super::buffer::Buffer;
 use crate::batch::Batch;
 use crate::tables::cells::Cells;
 use crate::tables::kept::Kept;
@@ -22,6 +23,7 @@ pub enum Held {
     Nothing,
     Value(Kept),
     List(Vec<Kept>),
+    Buffer(Box<Buffer>),
 }
 
 /// What a state will have.
@@ -32,6 +34,10 @@ pub enum Step {
     Add(Vec<Kept>),
     /// A list, with items at these places of the one before, or new ones.
     Replace(Vec<Result<usize, Kept>>),
+    /// A record of a time more.
+    Insert(i64, Kept),
+    /// No record of a time.
+    Drop(i64),
     Clear,
 }
 
@@ -40,7 +46,7 @@ pub enum Step {
 pub struct StateNews {
     /// Keys that have nothing any more, each in a tuple.
     pub removed: Vec<Batch>,
-    /// Key and value.
+    /// Key and value; of a buffer, for each record, key, number of buckets, time and record.
     pub values: Vec<Batch>,
 }
 
@@ -111,10 +117,10 @@ impl Store {
     pub fn admits_step(&mut self, state: usize, step: &Step) -> bool {
         let of_state = &mut self.types[state];
         match step {
-            Step::Set(value) => of_state.admits(value.value()),
+            Step::Set(value) | Step::Insert(_, value) => of_state.admits(value.value()),
             Step::Add(items) => items.iter().all(|item| of_state.admits(item.value())),
             Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| of_state.admits(item.value()))),
-            Step::Clear => true,
+            Step::Drop(_) | Step::Clear => true,
         }
     }
 
@@ -172,6 +178,21 @@ impl Store {
                 };
                 *held = Held::List(items.into_iter().filter_map(item).collect());
             }
+            Step::Insert(time, record) => {
+                if !before {
+                    *held = Held::Buffer(Box::default());
+                }
+                if let Held::Buffer(buffer) = held {
+                    buffer.insert(time, record);
+                }
+            }
+            Step::Drop(time) => {
+                if let Held::Buffer(buffer) = held
+                    && buffer.remove(time)
+                {
+                    *held = Held::Nothing;
+                }
+            }
             Step::Clear => *held = Held::Nothing,
         }
         let after = !matches!(held, Held::Nothing);
@@ -211,6 +232,10 @@ impl Store {
             match &self.held[state][number] {
                 Held::Value(value) => values.push(&[key, value.value()])?,
                 Held::List(items) => values.push(&[key, list(items, &arena)])?,
+                Held::Buffer(buffer) => {
+                    let buckets = Value::Int(buffer.buckets());
+                    buffer.records().try_for_each(|(time, record)| values.push(&[key, buckets, Value::Int(time), record]))?;
+                }
                 Held::Nothing if self.known[number] >> state & 1 == 1 => removed.push(&[key])?,
                 Held::Nothing => {}
             }
@@ -224,12 +249,7 @@ impl Store {
         let mut arena = Bump::new();
         for (state, batches) in states.iter().enumerate() {
             each(batches, &mut arena, |fields, _| {
-                let &[key, value] = fields else { return Err(Doubt) };
-                let step = match (self.kinds[state], value) {
-                    (Kind::List, Value::List(items)) => Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?),
-                    (Kind::List, _) => return Err(Doubt),
-                    (Kind::Value, value) => Step::Set(Kept::new(value)?),
-                };
+                let (key, step, buckets) = read(self.kinds[state], fields)?;
                 if !self.admits_step(state, &step) {
                     return Err(Doubt);
                 }
@@ -240,6 +260,9 @@ impl Store {
                     None => return Err(Doubt),
                 };
                 self.apply(state, number, step);
+                if let (Some(buckets), Held::Buffer(buffer)) = (buckets, &mut self.held[state][number]) {
+                    buffer.set_buckets(buckets)?;
+                }
                 self.known[number] |= 1 << state;
                 Ok(())
             })?;
@@ -248,6 +271,20 @@ impl Store {
             self.changes[number as usize] = 0;
         }
         Ok(())
+    }
+}
+
+/// A row of a state: the key, what it does, and the number of buckets of a buffer.
+fn read<'v>(kind: Kind, fields: &[Value<'v>]) -> Result<(Value<'v>, Step, Option<i64>), Doubt> {
+    match (kind, fields) {
+        (Kind::Value, &[key, value]) => Ok((key, Step::Set(Kept::new(value)?), None)),
+        (Kind::List, &[key, Value::List(items)]) => {
+            Ok((key, Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?), None))
+        }
+        (Kind::Buffer, &[key, Value::Int(buckets), Value::Int(time), record]) => {
+            Ok((key, Step::Insert(time, Kept::new(record)?), Some(buckets)))
+        }
+        _ => Err(Doubt),
     }
 }
 

@@ -13,7 +13,7 @@ fn process(states: &[Kind], body: &str, on_timer: &str) -> Process {
     let key = r#"{"v": 1, "functions": [{"params": 1, "locals": 1, "body": [["return", ["index", ["local", 0], ["const", 0]]]]}]}"#;
     let key = Program::parse(key).expect("it is a program");
     let inputs = vec![ProcessInput { key, function: program(body) }];
-    Process::new(ProcessSpec { inputs, on_timer: Some(program(on_timer)), states: states.to_vec() }).expect("they fit")
+    Process::new(ProcessSpec { inputs, on_timer: Some(program(on_timer)), states: states.to_vec(), bounds: None }).expect("they fit")
 }
 
 fn batch(records: &[(&str, i64, i64)]) -> Batch {
