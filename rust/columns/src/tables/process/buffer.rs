@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn times_come_in_the_order_of_buckets() {
-        assert_eq!(shown(&buffer([33, 1, 17, 2, 1, -1]), -1, 33), [33, 1, 1, 17, 2, -1]);
+        assert_eq!(shown(&buffer([33, 1, 17, 2, 1, -1]), -1, 33), [-1, 33, 1, 1, 17, 2]);
         assert_eq!(shown(&buffer([33, 1, 17, 2]), 2, 32), [17, 2]);
         assert_eq!(shown(&buffer([33, 1, 17, 2]), 3, 16), [0; 0]);
     }

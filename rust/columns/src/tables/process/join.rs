@@ -138,6 +138,7 @@ impl Run<'_> {
         let number = self.store.hash(key).ok().and_then(|hash| self.store.find(hash, key));
         if let (Some(number), Some(time)) = (number, due.checked_sub(bounds.wait(side))) {
             self.store.apply(side, number, Step::Drop(time));
+            self.store.retire(number);
         }
     }
 }

@@ -211,14 +211,20 @@ impl Store {
             self.changes[at] = 0;
             let has = |state: &usize| !matches!(self.held[*state][at], Held::Nothing);
             self.known[at] = (0..self.kinds.len()).filter(has).fold(0, |bits, state| bits | 1 << state);
-            if self.known[at] == 0 {
-                if let Ok(entry) = self.index.find_entry(self.hashes[at], |&other| other == number) {
-                    entry.remove();
-                }
-                self.free.push(number);
-            }
+            self.retire(at);
         }
         Ok(all)
+    }
+
+    /// Forgets a key that has nothing, if Python does not have anything of it either; another one may have its number then.
+    pub fn retire(&mut self, number: usize) {
+        if self.known[number] != 0 || self.held.iter().any(|held| !matches!(held[number], Held::Nothing)) {
+            return;
+        }
+        if let Ok(entry) = self.index.find_entry(self.hashes[number], |&other| other as usize == number) {
+            entry.remove();
+            self.free.push(number as u32);
+        }
     }
 
     fn news_of(&self, state: usize) -> Result<StateNews, Doubt> {

@@ -222,6 +222,7 @@ impl Changes {
         if !self.states.is_empty() {
             let number = number.unwrap_or_else(|| store.create(hash, key));
             self.states.drain(..).for_each(|(state, step)| store.apply(state, number, step));
+            store.retire(number);
         }
         for (registered, time) in self.timers.drain(..) {
             let window = Window::at(time);
