@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from penstock.common import Configuration, Duration, Types, WatermarkStrategy
 from penstock.datastream import DataStream, ProcessJoinFunction, StreamExecutionEnvironment, TimeCharacteristic
+from penstock.datastream.connectors import FileSource, StreamFormat
 from penstock.errors import JobExecutionError
 from penstock.runtime import native
 from penstock.runtime.operators.native_join import NativeJoin
@@ -41,8 +43,8 @@ class Asking(ProcessJoinFunction):
         yield left[1], right[1], len(repr(ctx))
 
 
-def keyed(env: StreamExecutionEnvironment, path: Path) -> Any:
-    records = env.read_text_file(str(path)).map(lambda line: tuple(int(part) for part in line.split(",")), RECORD)
+def keyed(lines: DataStream) -> Any:
+    records = lines.map(lambda line: tuple(int(part) for part in line.split(",")), RECORD)
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(20))
     timed = records.assign_timestamps_and_watermarks(
         strategy.with_timestamp_assigner(lambda record, timestamp: record[2])
@@ -50,10 +52,10 @@ def keyed(env: StreamExecutionEnvironment, path: Path) -> Any:
     return timed.key_by(lambda record: record[0], LONG)
 
 
-def program(env: StreamExecutionEnvironment, paths: list[Path], bounds: tuple[int, int], function: Any) -> DataStream:
+def program(env: StreamExecutionEnvironment, lines: list[DataStream], bounds: tuple[int, int], function: Any) -> Any:
     env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
-    left, right = (keyed(env, path) for path in paths)
-    pairs = left.interval_join(right).between(*bounds).process(function, RECORD)
+    left, right = map(keyed, lines)
+    pairs = left.interval_join(right).between(*bounds).process(function, RECORD).uid("joined")
     return pairs.map(lambda pair: (pair[0], pair[1] + 1, pair[2]), RECORD)
 
 
@@ -62,7 +64,8 @@ def outcome(paths: list[Path], bounds: tuple[int, int], function: Any, way: str)
     env = StreamExecutionEnvironment.get_execution_environment(settings, executor="local").set_parallelism(1)
     got = list[Any]()
     try:
-        with program(env, paths, bounds, function).execute_and_collect() as results:
+        lines = [env.read_text_file(str(path)) for path in paths]
+        with program(env, lines, bounds, function).execute_and_collect() as results:
             got.extend(results)
     except JobExecutionError as error:
         return str(error)
@@ -91,3 +94,37 @@ def test_a_program_joins_natively(tmp_path, monkeypatch):
     paths = [written([(1, number, number) for number in range(50)], tmp_path / side) for side in ("left", "right")]
     assert len(outcome(paths, (-2, 2), Numbers(), "auto")) == 244 - 49
     assert set(runs) == {0, 1}
+
+
+def watch(folder: Path, job: Path, way: str, parallelism: int = 1) -> list[Any]:
+    """The pairs of what is in two folders and was not there before."""
+    settings = {
+        "execution.checkpointing.dir": str(job),
+        "penstock.step.available-now": "true",
+        "penstock.native": way,
+    }
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration(settings), executor="local")
+    env.set_parallelism(parallelism)
+    lines = list[Any]()
+    for side in ("left", "right"):
+        files = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder / side))
+        watched = files.monitor_continuously(Duration.of_millis(10)).build()
+        lines.append(env.from_source(watched, WatermarkStrategy.no_watermarks(), side).uid(side))
+    with program(env, lines, (-30, 10), Numbers()).execute_and_collect() as results:
+        return list(results)
+
+
+@pytest.mark.parametrize("parallelism", [1, 2])
+def test_state_goes_from_python_to_native_code_and_back(parallelism, tmp_path):
+    random = Random(parallelism)
+    expected, got = list[Any](), list[Any]()
+    for side in ("left", "right"):
+        (tmp_path / side).mkdir()
+    for day, way in enumerate(["off", "auto", "auto", "off", "auto"]):
+        for side in ("left", "right"):
+            records = [(random.randrange(4), random.randrange(10), 40 * day + random.randrange(70)) for _ in range(50)]
+            written(records, tmp_path / side / f"day{day}")
+        expected.append(sorted(watch(tmp_path, tmp_path / "in python", "off", parallelism)))
+        got.append(sorted(watch(tmp_path, tmp_path / "in both", way, parallelism)))
+    assert got == expected
+    assert min(map(len, got)) > 50

@@ -16,12 +16,12 @@ from penstock.common import Row, Types
 from penstock.compiler.operators import Compilation
 from penstock.datastream import OutputTag, ProcessJoinFunction, ValueStateDescriptor
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators.interval_join import LEFT, RIGHT, IntervalJoin
+from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.usercode.failure import OperatorFailure
 from tests.effort import examples
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.operators.test_native_process import BothProcesses
-from tests.runtime.windows.test_native_windows import LARGE, carry_over, changes_of, differences, follow, state_of
+from tests.runtime.windows.test_native_windows import LARGE, changes_of, differences, follow, state_of
 
 KEY = KeyPartition(lambda record: record[0])
 LONG = Types.LONG()
@@ -70,7 +70,7 @@ class Pairs(ProcessJoinFunction):
 
 
 class Some(ProcessJoinFunction):
-    """None for some pairs, more than one result for others, and some for a side output; doubt where numbers are large."""
+    """None for some pairs, several results for others, and some for a side output; doubt where numbers are large."""
 
     def open(self, runtime_context: Any) -> None:
         self.factor = int("3")
@@ -95,7 +95,12 @@ class Whole(ProcessJoinFunction):
         return [left, right] if left[1] < right[1] else None
 
 
-FUNCTIONS = {"pairs": Pairs, "some": Some, "whole": Whole, "lambda": lambda: lambda left, right, ctx: [(left[1], right)]}
+FUNCTIONS = {
+    "pairs": Pairs,
+    "some": Some,
+    "whole": Whole,
+    "lambda": lambda: lambda left, right, ctx: [(left[1], right)],
+}
 BOUNDS = st.sampled_from([(-10, 5), (0, 0), (3, 20), (-20, -3), (-100, 100), (0, 7)])
 BASES = st.sampled_from([0, (1 << 16) - 30, (1 << 32) - 30, -(1 << 32) - 30])  # where hashes change course
 RECORD = st.tuples(st.tuples(st.sampled_from("abc"), st.integers(-5, 9)), st.integers(-20, 60))

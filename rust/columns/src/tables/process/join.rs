@@ -120,8 +120,7 @@ impl Run<'_> {
         for at in self.groups.iter().flat_map(|(_, _, range): &Group| range.clone()) {
             let (when, partner) = partners.get(at);
             let partner = Input::Value(partner);
-            let (mut inputs, left, right) =
-                if side == 0 { ([input, partner], time, when) } else { ([partner, input], when, time) };
+            let (mut inputs, left, right) = if side == 0 { ([input, partner], time, when) } else { ([partner, input], when, time) };
             let mut pair = Pair { left, right, sides: Items::new_in(&arena) };
             let result = function.call_in(Some(&mut pair), constants, &mut inputs, &arena, &mut MOST_STEPS.clone())?;
             self.out.push(result, &pair.sides, Some(time.max(when)), &arena)?;

@@ -26,6 +26,27 @@ pub enum Held {
     Buffer(Box<Buffer>),
 }
 
+impl Held {
+    /// Adds a record to a buffer.
+    fn insert(&mut self, time: i64, record: Kept) {
+        if !matches!(self, Self::Buffer(_)) {
+            *self = Self::Buffer(Box::default());
+        }
+        if let Self::Buffer(buffer) = self {
+            buffer.insert(time, record);
+        }
+    }
+
+    /// Takes the records of a time out of a buffer.
+    fn drop_time(&mut self, time: i64) {
+        if let Self::Buffer(buffer) = self
+            && buffer.remove(time)
+        {
+            *self = Self::Nothing;
+        }
+    }
+}
+
 /// What a state will have.
 #[derive(Debug)]
 pub enum Step {
@@ -178,21 +199,8 @@ impl Store {
                 };
                 *held = Held::List(items.into_iter().filter_map(item).collect());
             }
-            Step::Insert(time, record) => {
-                if !before {
-                    *held = Held::Buffer(Box::default());
-                }
-                if let Held::Buffer(buffer) = held {
-                    buffer.insert(time, record);
-                }
-            }
-            Step::Drop(time) => {
-                if let Held::Buffer(buffer) = held
-                    && buffer.remove(time)
-                {
-                    *held = Held::Nothing;
-                }
-            }
+            Step::Insert(time, record) => held.insert(time, record),
+            Step::Drop(time) => held.drop_time(time),
             Step::Clear => *held = Held::Nothing,
         }
         let after = !matches!(held, Held::Nothing);
