@@ -116,16 +116,15 @@ impl Run<'_> {
         let (lower, upper) = bounds.of(side);
         let (first, last) = (i128::from(time) + i128::from(lower), i128::from(time) + i128::from(upper));
         partners.between(first, last, &mut self.groups);
-        let mut arena = Bump::new();
         for at in self.groups.iter().flat_map(|(_, _, range): &Group| range.clone()) {
             let (when, partner) = partners.get(at);
             let partner = Input::Value(partner);
             let (mut inputs, left, right) = if side == 0 { ([input, partner], time, when) } else { ([partner, input], when, time) };
-            let mut pair = Pair { left, right, sides: Items::new_in(&arena) };
-            let result = function.call_in(Some(&mut pair), constants, &mut inputs, &arena, &mut MOST_STEPS.clone())?;
-            self.out.push(result, &pair.sides, Some(time.max(when)), &arena)?;
+            let mut pair = Pair { left, right, sides: Items::new_in(&self.of_pair) };
+            let result = function.call_in(Some(&mut pair), constants, &mut inputs, &self.of_pair, &mut MOST_STEPS.clone())?;
+            self.out.push(result, &pair.sides, Some(time.max(when)), &self.of_pair)?;
             drop(pair);
-            arena.reset();
+            self.of_pair.reset();
         }
         Ok(())
     }

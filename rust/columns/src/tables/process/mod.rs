@@ -170,7 +170,8 @@ impl Process {
         let constants = Bump::new();
         let (of_key, of_function) = (key.constants(&constants), function.constants(&constants));
         let joins = spec.bounds.map(|bounds| (input, bounds));
-        let mut run = Run { store, timers, watermark, changes: Changes::default(), out: Out::default(), groups: Vec::new() };
+        let mut run =
+            Run { store, timers, watermark, changes: Changes::default(), out: Out::default(), groups: Vec::new(), of_pair: Bump::new() };
         let (mut row, mut doubtful) = (start, false);
         let (mut of_keys, mut arena) = (Bump::new(), Bump::new());
         'records: while row < end && !doubtful {
@@ -200,7 +201,15 @@ impl Process {
         let Self { spec, store, timers } = self;
         let constants = Bump::new();
         let of_function = spec.on_timer.as_ref().map(|function| (function, function.constants(&constants)));
-        let mut run = Run { store, timers, watermark: limit, changes: Changes::default(), out: Out::default(), groups: Vec::new() };
+        let mut run = Run {
+            store,
+            timers,
+            watermark: limit,
+            changes: Changes::default(),
+            out: Out::default(),
+            groups: Vec::new(),
+            of_pair: Bump::new(),
+        };
         let (mut arena, mut done, mut doubtful) = (Bump::new(), 0, false);
         while let Some((number, time)) = run.timers.due(limit) {
             if run.out.len() >= MOST_RECORDS {
@@ -241,6 +250,8 @@ struct Run<'r> {
     out: Out,
     /// The partners of the record, where inputs are joined.
     groups: Vec<Group>,
+    /// What is made of one pair.
+    of_pair: Bump,
 }
 
 /// A record or a timer for which a function is called.
