@@ -29,6 +29,9 @@ class KeyedProcess:
         bounds: tuple[int, int] | None = None,
     ) -> KeyedProcess: ...
     def __len__(self) -> int: ...
+    def size(self) -> int:
+        """How many values there are, items of lists, and records of buffers."""
+
     def next_due(self) -> int | None:
         """The time of the first timer; None where there is none."""
 

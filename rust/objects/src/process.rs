@@ -58,9 +58,14 @@ impl KeyedProcess {
         Ok(Self { process, inputs: count })
     }
 
-    /// How many values and lists there are in all states.
+    /// How many values, lists and buffers there are in all states.
     fn __len__(&self) -> usize {
         self.process.len()
+    }
+
+    /// How many values there are, items of lists, and records of buffers.
+    fn size(&self) -> usize {
+        self.process.size()
     }
 
     /// The time of the first timer; None where there is none.

@@ -147,6 +147,15 @@ def test_native_code_does_the_work():
     both.check_state()
 
 
+def test_python_takes_as_many_records_as_there_are_in_buffers_after_a_doubt():
+    both = BothJoins(operator(lambda left, right, ctx: [left[1] * right[1]]))
+    for _ in range(2):
+        both.take([(("a", number), number) for number in range(20)])
+    both.take([(("a", LARGE), 3)])
+    assert both.stage.leave(100) == 40
+    both.check()
+
+
 def test_rows_are_joined():
     both = BothJoins(operator(lambda left, right, ctx: [Row(left[0], right)]))
     both.take([(Row("a", 1), 1), (Row("b", 2), 2)])

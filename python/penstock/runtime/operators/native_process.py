@@ -167,6 +167,9 @@ class NativeProcess(TimedStage):
     def _more(self) -> int:
         return len(self._windows) - sum(map(len, self._tables())) if self._here else 0
 
+    def _size(self) -> int:
+        return self._windows.size()
+
     def _tables(self) -> list[dict[Any, Any]]:
         return [self._state.table(name) for name in self._names or ()]
 

@@ -80,6 +80,11 @@ impl Buffer {
         groups.sort_unstable_by_key(|&(bucket, place, _)| (bucket, place));
     }
 
+    /// How many records.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// A record, and its time.
     pub fn get(&self, at: usize) -> (i64, Value<'_>) {
         let entry = &self.entries[at];

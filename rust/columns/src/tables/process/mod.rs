@@ -130,6 +130,11 @@ impl Process {
         self.store.full()
     }
 
+    /// How many values there are, items of lists, and records of buffers.
+    pub fn size(&self) -> usize {
+        self.store.size()
+    }
+
     /// Whether there is neither state nor a timer.
     pub fn is_empty(&self) -> bool {
         self.len() == 0 && self.timers.timers().is_empty()

@@ -27,6 +27,16 @@ pub enum Held {
 }
 
 impl Held {
+    /// How many values, items or records there are.
+    fn size(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Value(_) => 1,
+            Self::List(items) => items.len(),
+            Self::Buffer(buffer) => buffer.len(),
+        }
+    }
+
     /// Adds a record to a buffer.
     fn insert(&mut self, time: i64, record: Kept) {
         if !matches!(self, Self::Buffer(_)) {
@@ -85,6 +95,7 @@ pub struct Store {
     /// By state and number.
     held: Vec<Vec<Held>>,
     full: usize,
+    size: usize,
     /// Keys with a state that has changed since the last time, and these states by their bits.
     changed: Vec<u32>,
     changes: Vec<u64>,
@@ -106,6 +117,7 @@ impl Store {
             free: Vec::new(),
             held,
             full: 0,
+            size: 0,
             changed: Vec::new(),
             changes: Vec::new(),
             known: Vec::new(),
@@ -115,6 +127,11 @@ impl Store {
     /// How many values and lists there are.
     pub fn full(&self) -> usize {
         self.full
+    }
+
+    /// How many values there are, items of lists, and records.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     /// The hash of a key. A key is a text, an integer, or a tuple of these and of None; others are in doubt.
@@ -178,7 +195,7 @@ impl Store {
     /// Does a step.
     pub fn apply(&mut self, state: usize, number: usize, step: Step) {
         let held = &mut self.held[state][number];
-        let before = !matches!(held, Held::Nothing);
+        let (before, size) = (!matches!(held, Held::Nothing), held.size());
         match step {
             Step::Set(value) => *held = Held::Value(value),
             Step::Add(items) => {
@@ -205,6 +222,7 @@ impl Store {
         }
         let after = !matches!(held, Held::Nothing);
         self.full = self.full + usize::from(after) - usize::from(before);
+        self.size = self.size + held.size() - size;
         if self.changes[number] == 0 {
             self.changed.push(number as u32);
         }

@@ -131,6 +131,7 @@ fn records_meet_within_bounds() {
     let done = join.run(1, &batch(&[("a", 4, 8), ("a", 5, 13), ("a", 6, 16), ("c", 7, 10)]), 0, 4, 0);
     assert_eq!(shown(done.out.as_ref()), [triple(1, 4, 8, 10), triple(1, 5, 13, 13), triple(3, 5, 13, 13)]);
     assert_eq!((done.end, done.doubtful, join.len(), join.next_due()), (4, false, 4, Some(10)));
+    assert_eq!(join.size(), 7);
 }
 
 #[test]
@@ -146,7 +147,7 @@ fn buffers_and_keys_are_forgotten_when_nothing_can_come() {
     let expected = r#"Tuple([Text("c"), Int(16), Int(14), Tuple([Text("c"), Int(6)])])"#;
     assert_eq!(shown(news.states[1].values.first())[0].0, expected);
     assert_eq!((news.states[0].values[0].len(), news.states[1].values[0].len()), (1, 2));
-    assert_eq!((join.advance(100).end, join.is_empty()), (3, true));
+    assert_eq!((join.advance(100).end, join.is_empty(), join.size()), (3, true, 0));
     let news = join.news().expect("it can be shown");
     assert_eq!((news.states[0].removed[0].len(), news.states[1].removed[0].len()), (1, 2));
 }
