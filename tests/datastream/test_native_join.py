@@ -37,7 +37,7 @@ class Numbers(ProcessJoinFunction):
 
 
 class Asking(ProcessJoinFunction):
-    """The same in Python."""
+    """One that is not compiled."""
 
     def process_element(self, left: Any, right: Any, ctx: Any) -> Iterator[Any]:
         yield left[1], right[1], len(repr(ctx))
@@ -87,12 +87,13 @@ def test_random_joins_are_the_same(function, left, right, lower, width, tmp_path
     assert outcome(*arguments, "auto") == outcome(*arguments, "off")
 
 
-def test_a_program_joins_natively(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("function", "pairs"), [(Numbers, 244 - 49), (Asking, 244)])
+def test_a_program_joins_natively(function, pairs, tmp_path, monkeypatch):
     runs = []
     run = NativeJoin.run_input
     monkeypatch.setattr(NativeJoin, "run_input", lambda self, *others: runs.append(others[0]) or run(self, *others))
     paths = [written([(1, number, number) for number in range(50)], tmp_path / side) for side in ("left", "right")]
-    assert len(outcome(paths, (-2, 2), Numbers(), "auto")) == 244 - 49
+    assert len(outcome(paths, (-2, 2), function(), "auto")) == pairs
     assert set(runs) == {0, 1}
 
 

@@ -129,8 +129,7 @@ class Compilation:
             verdict = Verdict("compiled", f"{name}.{method}")
             verdicts.append(verdict if refusal is None else Verdict("Python", f"{name}.{method}", refusal))
         if isinstance(operator, IntervalJoin):
-            reason = Refusal("native code needs the function of pairs compiled, as pairs are of objects otherwise")
-            verdicts.append(Verdict("Python", refusal=reason) if kept else Verdict("native"))
+            verdicts.append(Verdict("native"))
         return verdicts
 
     def partition(self, partition: Any) -> Any:

@@ -17,7 +17,7 @@ type News = (Vec<(Vec<Batch>, Vec<Batch>)>, bool, Vec<Batch>);
 /// Args:
 ///     inputs: of each input, what gives the key of a record, and what takes a record.
 ///     on_timer: takes the time of a timer; None where nothing is done then.
-///     states: of each state, ``value``, ``list`` or ``buffer``.
+///     states: of each state, ``value``, ``list``, ``buffer`` or ``frozen``: a buffer of records that nobody can change.
 ///     bounds: where two inputs are joined, how far a right record's time may be from a left one's, the least and the most. Then
 ///         a function takes both records, and there are two buffers.
 ///
@@ -44,6 +44,7 @@ impl KeyedProcess {
             "value" => Some(Kind::Value),
             "list" => Some(Kind::List),
             "buffer" => Some(Kind::Buffer),
+            "frozen" => Some(Kind::Frozen),
             _ => None,
         };
         let states = states.iter().map(kind).collect::<Option<_>>().ok_or_else(refused)?;

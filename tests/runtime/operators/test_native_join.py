@@ -36,11 +36,13 @@ def operator(function: Any, lower: int = -10, upper: int = 5) -> IntervalJoin:
 def plain_state_of(alone: Alone) -> Any:
     """Its state, with buffers as plain data: number of buckets, and records by time, in order."""
     tables, timers = state_of(alone)
-    shown = {
-        place: {key: (buffer.buckets, copy.deepcopy(list(buffer.times.items()))) for key, buffer in table.items()}
-        for place, table in tables.items()
-    }
+    shown = {place: {key: plain(value) for key, value in table.items()} for place, table in tables.items()}
     return shown, timers
+
+
+def plain(value: Any) -> Any:
+    times = getattr(value, "times", None)
+    return value if times is None else (value.buckets, copy.deepcopy(list(times.items())))
 
 
 @dataclass
@@ -95,7 +97,25 @@ class Whole(ProcessJoinFunction):
         return [left, right] if left[1] < right[1] else None
 
 
+class Called(ProcessJoinFunction):
+    """It is not compiled: it has state, and keeps its context."""
+
+    ctx: Any = None
+
+    def open(self, runtime_context: Any) -> None:
+        self.number = runtime_context.get_state(ValueStateDescriptor("number", LONG))
+
+    def process_element(self, left: Any, right: Any, ctx: Any) -> Iterator[Any]:
+        number = (self.number.value() or 0) + 1
+        self.number.update(number)
+        kept, self.ctx = self.ctx, ctx
+        yield left, right, number, ctx is kept, repr(kept), repr(ctx)
+        if number % 3 == 0:
+            yield TAG, number
+
+
 FUNCTIONS = {
+    "called": Called,
     "pairs": Pairs,
     "some": Some,
     "whole": Whole,
@@ -218,14 +238,6 @@ def test_timers_of_others_stay_in_python():
     both.check_state()
 
 
-class Stateful(ProcessJoinFunction):
-    def open(self, runtime_context: Any) -> None:
-        self.last = runtime_context.get_state(ValueStateDescriptor("last", LONG))
-
-    def process_element(self, left: Any, right: Any, ctx: Any) -> Iterator[Any]:
-        yield self.last.value()
-
-
 class Asking(ProcessJoinFunction):
     def process_element(self, left: Any, right: Any, ctx: Any) -> Iterator[Any]:
         yield ctx.timestamp()
@@ -246,7 +258,7 @@ class Keeping(ProcessJoinFunction):
     [
         (Pairs(), None),
         (Some(), None),
-        (Stateful(), "native joins call functions without state of their own"),
+        (Called(), "native joins call functions without state of their own"),
         (Asking(), "the context is used for more than its timestamps"),
         (Timing(), "not a method that can be translated"),
         (Keeping(), "which is not plain data"),
@@ -255,11 +267,53 @@ class Keeping(ProcessJoinFunction):
 def test_verdicts(function, reason):
     spec = operator(function)
     of_function, of_operator = Compilation().verdicts(spec)[-2:]
+    assert of_operator.how == "native"
+    assert Alone(spec).live.keyed_stage(_native, 1) is not None
     if reason is None:
-        assert (of_function.how, of_operator.how) == ("compiled", "native")
-        assert Alone(spec).live.keyed_stage(_native, 1) is not None
+        assert of_function.how == "compiled"
     else:
         assert reason in of_function.refusal.reason
-        assert "needs the function of pairs compiled" in of_operator.refusal.reason
         assert spec.programs is None
-        assert Alone(spec).live.keyed_stage(_native, 1) is None
+
+
+def test_a_key_in_python_keeps_the_join_there():
+    spec = operator(Pairs())
+    assert Alone(replace(spec, second_keyed=replace(KEY, program=None))).live.keyed_stage(_native, 1) is None
+
+
+def test_records_that_can_be_changed_are_not_shown_to_python():
+    class Changing(ProcessJoinFunction):
+        def process_element(self, left: Any, right: Any, ctx: Any) -> Iterator[Any]:
+            left[1].append(right[1])
+            yield left[0], len(left[1])
+
+    both = BothJoins(operator(Changing()))
+    for number in (1, 2, 1):
+        for value, time in (("a", [1]), 1), (("a", [2]), 2):
+            both.python.take(value, time, number)
+        both.segments[number].take_all(_native.Batch.of([("a", [1]), ("a", [2])], [1, 2]))
+    both.check()
+    assert [result[1] for result, _ in both.native.results] == [2, 2, 3, 3, 2, 3, 2, 3]
+    both.check_state()
+
+
+def test_what_a_called_function_raises_is_its_failure():
+    both = BothJoins(operator(lambda left, right, ctx: [left[1] // right[1], repr(ctx)]))
+    both.take([(("a", 8), 2)])
+    with pytest.raises(OperatorFailure, match="by zero"):
+        both.segments[2].take_all(_native.Batch.of([("a", 2), ("a", 0), ("a", 4)], [3, 3, 3]))
+    assert [result for result, _ in both.native.results] == [4, "<JoinContext left=2 right=3>"]
+
+
+def test_python_joins_where_a_called_function_has_very_many_partners():
+    both = BothJoins(operator(Called()))
+    for _ in range(40):
+        both.take([(("a", number % 3), number) for number in range(30)])
+    assert both.stage.leave(7) == 7
+    both.check()
+    assert not both.native.context.time.ahead.waits
+    both = BothJoins(operator(Pairs()))
+    for _ in range(40):
+        both.take([(("a", number % 3), number) for number in range(30)])
+    assert both.stage.leave(7) == 0
+    both.check()

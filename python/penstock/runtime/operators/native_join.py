@@ -1,27 +1,47 @@
-"""Interval joins in native code, on columns: what :mod:`.interval_join` does, where the function of pairs is compiled.
+"""Interval joins in native code, on columns: what :mod:`.interval_join` does.
 
-Both buffers and the timers are in front of those in Python, as with :mod:`.native_process`."""
+Both buffers and the timers are in front of those in Python, as with :mod:`.native_process`. A function that is not
+compiled is called for the objects of each pair, which are made anew: so there native code takes only records that
+nobody can change, and only where they do not have very many partners."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from penstock.runtime import native
 from penstock.runtime.constants import filled_by
-from penstock.runtime.operators.native_process import NativeProcess, window_at
+from penstock.runtime.operators.native_process import NativeProcess, ProcessPrograms, window_at
 from penstock.runtime.operators.native_stage import rows_of
+
+_TRIAL = 1_000  # records before Python may find that they have too many partners
+_MOST_PARTNERS = 12  # on average, where the function is called in Python
+_PAIR = [["around", "key"], ["local", 0], ["local", 1], ["around", "left"], ["around", "right"]]
+_FUNCTION = {"params": 2, "locals": 2, "body": [["yield", ["tuple", *_PAIR]]]}
+PAIRS = ProcessPrograms({"process_element": json.dumps({"v": 1, "functions": [_FUNCTION]})}, ())
+"""In place of a function that is not compiled: key, both records, and their timestamps."""
 
 
 class NativeJoin(NativeProcess):
     """The buffers of an operator, and its function. ``bounds`` say how far a right record's time may be from a left
-    one's, ``sides`` are the names of the two states, and ``make`` makes an empty buffer."""
+    one's, ``sides`` are the names of the two states, and ``make`` makes an empty buffer. ``join`` takes an input and
+    the pairs that its records make, where the programs are :data:`PAIRS`."""
 
-    def __init__(self, bounds: tuple[int, int], sides: tuple[str, str], make: Callable[[], Any], *others: Any) -> None:
+    def __init__(
+        self,
+        bounds: tuple[int, int],
+        sides: tuple[str, str],
+        make: Callable[[], Any],
+        join: Callable[[int, Iterable[Any]], None],
+        *others: Any,
+    ) -> None:
         super().__init__(*others)
         self._bounds, self._sides, self._make = bounds, sides, make
+        self._join = join if self._programs is PAIRS else None
+        self._records = self._pairs = 0
         self._inputs *= 2
 
     def _named(self) -> list[str]:
@@ -33,7 +53,25 @@ class NativeJoin(NativeProcess):
         if program is None or any(not -(1 << 62) < bound < 1 << 62 for bound in self._bounds):
             return None
         inputs = [(selector, program) for selector in self._selectors]
-        return self._functions.KeyedProcess(inputs, None, ["buffer", "buffer"], self._bounds)
+        return self._functions.KeyedProcess(inputs, None, 2 * ["frozen" if self._join else "buffer"], self._bounds)
+
+    # --- records ---
+
+    def leave(self, most: int) -> int:
+        if self._join and self._records > _TRIAL and self._pairs > _MOST_PARTNERS * self._records:
+            self.flush()
+            return most
+        return super().leave(most)
+
+    def run_input(self, number: int, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        out, counts, done, in_doubt = super().run_input(number, batch, start, end)
+        if self._join:
+            self._records += done - start
+            if out is not None:
+                self._pairs += len(out)
+                self._join(number, out.objects())
+            out, counts = None, [0]
+        return out, counts, done, in_doubt
 
     # --- state ---
 

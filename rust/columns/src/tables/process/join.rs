@@ -20,8 +20,9 @@ const MOST: i64 = 1 << 62;
 
 /// Whether inputs can be joined.
 pub(super) fn fits(spec: &ProcessSpec, bounds: Bounds) -> bool {
+    let buffers = spec.states == [Kind::Buffer; 2] || spec.states == [Kind::Frozen; 2];
     let known = (1 - MOST..MOST).contains(&bounds.lower) && (1 - MOST..MOST).contains(&bounds.upper);
-    known && spec.inputs.len() == 2 && spec.states == [Kind::Buffer; 2] && spec.on_timer.is_none()
+    known && spec.inputs.len() == 2 && buffers && spec.on_timer.is_none()
 }
 
 impl Bounds {
@@ -44,6 +45,7 @@ fn window(input: usize, time: i64) -> Window {
 
 /// What the function of a pair can ask, and what it gives for side outputs.
 struct Pair<'a> {
+    key: Value<'a>,
     left: i64,
     right: i64,
     sides: Items<'a, (u32, Value<'a>, usize)>,
@@ -55,7 +57,8 @@ impl<'a> Context<'a> for Pair<'a> {
             Around::Left => Ok(Value::Int(self.left)),
             Around::Right => Ok(Value::Int(self.right)),
             Around::Time => Ok(Value::Int(self.left.max(self.right))),
-            Around::Key | Around::Watermark => Err(Doubt),
+            Around::Key => Ok(self.key),
+            Around::Watermark => Err(Doubt),
         }
     }
 
@@ -90,7 +93,7 @@ impl Run<'_> {
         }
         let number = self.store.find(hash, key);
         if let Some(number) = number {
-            self.pairs((side, bounds), (function, constants), number, (input, time))?;
+            self.pairs((side, bounds), (function, constants), (key, number), (input, time))?;
         }
         let due = window(side, time.checked_add(bounds.wait(side)).ok_or(Doubt)?);
         let step = Step::Insert(time, Kept::new(input.value(arena))?);
@@ -109,7 +112,7 @@ impl Run<'_> {
         &mut self,
         (side, bounds): (usize, Bounds),
         (function, constants): (&Program, &[Value<'_>]),
-        number: usize,
+        (key, number): (Value<'_>, usize),
         (input, time): (Input<'_>, i64),
     ) -> Result<(), Refusal> {
         let Held::Buffer(partners) = self.store.held(1 - side, number) else { return Ok(()) };
@@ -120,7 +123,7 @@ impl Run<'_> {
             let (when, partner) = partners.get(at);
             let partner = Input::Value(partner);
             let (mut inputs, left, right) = if side == 0 { ([input, partner], time, when) } else { ([partner, input], when, time) };
-            let mut pair = Pair { left, right, sides: Items::new_in(&self.of_pair) };
+            let mut pair = Pair { key, left, right, sides: Items::new_in(&self.of_pair) };
             let result = function.call_in(Some(&mut pair), constants, &mut inputs, &self.of_pair, &mut MOST_STEPS.clone())?;
             self.out.push(result, &pair.sides, Some(time.max(when)), &self.of_pair)?;
             drop(pair);

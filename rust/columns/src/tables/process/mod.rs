@@ -46,6 +46,8 @@ pub enum Kind {
     List,
     /// The records of one side of a join, by time.
     Buffer,
+    /// The same of records that nobody can change, as they are shown to code that could.
+    Frozen,
 }
 
 /// An input.
@@ -116,7 +118,9 @@ impl Process {
     pub fn new(spec: ProcessSpec) -> Option<Self> {
         let arguments = if spec.bounds.is_some() { 2 } else { 1 };
         let takes = |program: &Program| program.parameters() == arguments && program.states() <= spec.states.len();
-        let joins = spec.bounds.map_or_else(|| !spec.states.contains(&Kind::Buffer), |bounds| fits(&spec, bounds));
+        let joins = spec
+            .bounds
+            .map_or_else(|| !spec.states.iter().any(|kind| matches!(kind, Kind::Buffer | Kind::Frozen)), |bounds| fits(&spec, bounds));
         let fits = spec.inputs.iter().all(|input| {
             let key = &input.key;
             key.parameters() == 1 && !key.is_iterator() && key.states() == 0 && takes(&input.function)

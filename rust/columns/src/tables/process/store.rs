@@ -155,7 +155,8 @@ impl Store {
     pub fn admits_step(&mut self, state: usize, step: &Step) -> bool {
         let of_state = &mut self.types[state];
         match step {
-            Step::Set(value) | Step::Insert(_, value) => of_state.admits(value.value()),
+            Step::Set(value) => of_state.admits(value.value()),
+            Step::Insert(_, record) => (self.kinds[state] != Kind::Frozen || record.value().is_frozen()) && of_state.admits(record.value()),
             Step::Add(items) => items.iter().all(|item| of_state.admits(item.value())),
             Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| of_state.admits(item.value()))),
             Step::Drop(_) | Step::Clear => true,
@@ -313,7 +314,7 @@ fn read<'v>(kind: Kind, fields: &[Value<'v>]) -> Result<(Value<'v>, Step, Option
         (Kind::List, &[key, Value::List(items)]) => {
             Ok((key, Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?), None))
         }
-        (Kind::Buffer, &[key, Value::Int(buckets), Value::Int(time), record]) => {
+        (Kind::Buffer | Kind::Frozen, &[key, Value::Int(buckets), Value::Int(time), record]) => {
             Ok((key, Step::Insert(time, Kept::new(record)?), Some(buckets)))
         }
         _ => Err(Doubt),
