@@ -1,8 +1,8 @@
 """Interval joins in native code, on columns: what :mod:`.interval_join` does.
 
 Both buffers and the timers are in front of those in Python, as with :mod:`.native_process`. A function that is not
-compiled is called for the objects of each pair, which are made anew: so there native code takes only records that
-nobody can change, and only where they do not have very many partners."""
+compiled is called for the objects of each pair, which are new ones: so there native code takes only records that nobody
+can change, and only where they do not have very many partners."""
 
 from __future__ import annotations
 
