@@ -52,7 +52,7 @@ def test_an_archive_without_native_code_has_the_same_python(tmp_path):
     assert shipped_code.sources_of()(str(tmp_path / "penstock")) == shipped_code.own_sources()
 
 
-def test_what_python_has_compiled_is_used_where_it_is_unpacked(tmp_path, monkeypatch):
+def test_bytecode_is_used_where_it_is_unpacked(tmp_path, monkeypatch):
     package = tmp_path / "here" / "compiled_package"
     package.mkdir(parents=True)
     for name in ("__init__", "fresh", "stale", "never"):
@@ -61,13 +61,13 @@ def test_what_python_has_compiled_is_used_where_it_is_unpacked(tmp_path, monkeyp
             py_compile.compile(str(package / f"{name}.py"), doraise=True)
     os.utime(package / "stale.py", (1, 1))
     monkeypatch.syspath_prepend(str(package.parent))
-    there = unpacked(tmp_path / "there", "compiled_package") / "compiled_package"
-    assert sorted(path.name.split(".")[0] for path in there.rglob("*.pyc")) == ["__init__", "fresh"]
-    (there / "fresh.py").write_text("raise AssertionError('compiled again')\n")
+    folder = unpacked(tmp_path / "away", "compiled_package") / "compiled_package"
+    assert sorted(path.name.split(".")[0] for path in folder.rglob("*.pyc")) == ["__init__", "fresh"]
+    (folder / "fresh.py").write_text("raise AssertionError('compiled again')\n")
     says = "from compiled_package import fresh, never, stale; print(fresh.__file__, fresh.name, stale.name, never.name)"
     run = [sys.executable, "-B", "-c", says]
-    output = subprocess.run(run, cwd=there.parent, capture_output=True, text=True, check=True).stdout
-    assert output.split() == [str(there / "fresh.py"), "fresh", "stale", "never"]
+    output = subprocess.run(run, cwd=folder.parent, capture_output=True, text=True, check=True).stdout
+    assert output.split() == [str(folder / "fresh.py"), "fresh", "stale", "never"]
 
 
 def test_an_archive_is_the_same_whenever_it_is_made():

@@ -210,7 +210,7 @@ def _contents(folder: Path, native: bool) -> dict[str, bytes]:
 
 
 def _bytecode(path: Path) -> bytes | None:
-    """What Python has compiled a file to when it imported it here, if that is fresh. With it no worker compiles
+    """The bytecode that Python has kept of a file when it imported it here, if it is fresh. With it no worker compiles
     Penstock, which takes seconds in each session of Spark Connect. It is marked as valid wherever it is unpacked
     (PEP 552); another version of Python ignores it."""
     facts = path.stat()
