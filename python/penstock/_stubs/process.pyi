@@ -13,16 +13,25 @@ class KeyedProcess:
     Args:
         inputs: of each input, what gives the key of a record, and what takes a record.
         on_timer: takes the time of a timer; None where nothing is done then.
-        states: of each state, ``value`` or ``list``.
+        states: of each state, ``value``, ``list``, ``buffer`` or ``frozen``: a buffer of records that nobody can change.
+        bounds: where two inputs are joined, how far a right record's time may be from a left one's, the least and the most. Then
+            a function takes both records, and there are two buffers.
 
     Raises:
         ValueError: these do not go together.
     """
 
     def __new__(
-        cls, inputs: list[tuple[Program, Program]], on_timer: Program | None, states: list[str]
+        cls,
+        inputs: list[tuple[Program, Program]],
+        on_timer: Program | None,
+        states: list[str],
+        bounds: tuple[int, int] | None = None,
     ) -> KeyedProcess: ...
     def __len__(self) -> int: ...
+    def size(self) -> int:
+        """How many values there are, items of lists, and records of buffers."""
+
     def next_due(self) -> int | None:
         """The time of the first timer; None where there is none."""
 
@@ -59,8 +68,8 @@ class KeyedProcess:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
         Returns:
-            Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value).
-            Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
+            Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value; of a
+            buffer, for each record, key, number of buckets, time and record). Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
             time, key, and two numbers).
 
         Raises:
@@ -71,7 +80,7 @@ class KeyedProcess:
         """Take the state of Python in place of this one.
 
         Args:
-            states: what is in each state (key, value).
+            states: what is in each state, as in ``news``.
             timers: all timers as they are in the heap (time, key, and the times of a window that has this time alone).
 
         Returns:

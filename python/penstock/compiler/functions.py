@@ -21,7 +21,7 @@ from typing import Any
 from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler.dates import GIVES, gives_dates
 from penstock.compiler.lists import lists_of
-from penstock.compiler.names import CONTEXT, Opened, Scope, Static, assigned_names, body_of
+from penstock.compiler.names import CONTEXT, PAIR_CONTEXT, Context, Opened, Scope, Static, assigned_names, body_of
 from penstock.compiler.opened import opened_by
 from penstock.compiler.patterns import matches_of
 from penstock.compiler.process import KeyedStates, is_context, states_of
@@ -49,10 +49,12 @@ KINDS: dict[str, tuple[str, Use]] = {
     "process": ("process_element", Use.ITERATE),
     "process1": ("process_element1", Use.ITERATE),
     "process2": ("process_element2", Use.ITERATE),
+    "join": ("process_element", Use.ITERATE),
     "on_timer": ("on_timer", Use.ITERATE),
 }
 """By kind of function: the method of an object that it stands for, and what is done with its result."""
-_ARGUMENTS = {"merge": 2, "on_timer": 2}
+_ARGUMENTS = {"merge": 2, "on_timer": 2, "join": 3}
+"""By kind, where they are not those of the method."""
 _OPENED = frozenset({"map", "filter", "flat_map"})
 """The methods of operators whose native form begins when the object is open."""
 _ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
@@ -84,8 +86,8 @@ def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled
     """A user function of an operator as a program, or the reason why it stays in Python; ``kind`` is one of
     :data:`KINDS`."""
     method, result = KINDS[kind]
-    unit = _Unit(trees)
-    count = _ARGUMENTS.get(method) or len(ROLES[method].arguments) - (kind in _WITHOUT_KEY)
+    unit = _Unit(trees, context=PAIR_CONTEXT if kind == "join" else CONTEXT)
+    count = _ARGUMENTS.get(kind) or len(ROLES[method].arguments) - (kind in _WITHOUT_KEY)
     try:
         unit.compile_entry(function, method, result, count)
     except RefusedError as error:
@@ -122,6 +124,7 @@ class _Unit:
     """The functions of one program while it is compiled; the first is the one that the operator calls."""
 
     trees: Trees
+    context: Context = CONTEXT
     functions: list[Json] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     numbers: dict[tuple[int, ...], int] = field(default_factory=dict)
@@ -150,7 +153,7 @@ class _Unit:
         emits, changes = method in _EMITTING, _ACCUMULATORS.get(method, ())
         if method in _WITH_CONTEXT:
             count -= 1
-            keywords = {**keywords, self._context_name(plain, len(first) + count): CONTEXT}
+            keywords = {**keywords, self._context_name(plain, len(first) + count): self.context}
         self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes, method=method)
         if result is not Use.READ and gives_dates(self.functions[0]["body"]):
             error = RefusedError(GIVES)
@@ -170,6 +173,8 @@ class _Unit:
         tree = self.trees.of(plain) if isinstance(plain, FunctionType) else None
         if isinstance(plain, FunctionType) and isinstance(tree, ast.FunctionDef):
             self.states = states_of(function, plain, tree)
+            if self.context is PAIR_CONTEXT and self.states.native:
+                raise RefusedError("native joins call functions without state of their own")
             file = self.trees.file(plain.__code__.co_filename, plain.__globals__)
             self.opened = None if file is None else opened_by(function, plain, tree, file)
 
@@ -283,7 +288,7 @@ class _Unit:
         statics = {name: static for name, static in statics.items() if name not in stored}
         statics.update(_imports(tree, stored))
         scope = Scope(function, file, self.trees, statics, assigned, opened=self.opened, states=self.states)
-        scope.tags = self.tags if CONTEXT in [static.value for static in statics.values()] else None
+        scope.tags = self.tags if any(map(is_context, statics.values())) else None
         accumulators = [name for place, name in enumerate(parameters) if place in changes]
         lists = lists_of(tree, set(parameters), emits=emits, accumulators=accumulators)
         return self._translate(scope, tree, parameters, result, lists, is_generator, initial)
@@ -344,7 +349,7 @@ class _Body(Statements):
         arguments: list[Json] = []
         for name in free:
             if name in values and is_context(self.scope.static(values[name])):
-                keywords[name] = CONTEXT
+                keywords[name] = self.unit.context
             elif name in values:
                 arguments.append(self.expression(values[name]))
             elif name in defaults:

@@ -28,11 +28,28 @@ _LEAVES = (ast.expr_context, ast.Constant, ast.operator, ast.cmpop, ast.boolop, 
 _MISSING = object()
 
 
+@dataclass(frozen=True)
 class Context:
-    """Stands for the context of a process function while it is compiled."""
+    """Stands for the context of a function while it is compiled: what it can be asked, by method, and the word for it
+    in programs; whether it has timers; and why nothing else can be asked."""
+
+    asks: Mapping[str, str]
+    timers: bool
+    more: str
 
 
-CONTEXT = Context()
+CONTEXT = Context(
+    {"timestamp": "time", "get_current_key": "key"},
+    True,
+    "the context is used for more than its key, its timestamp, its watermark and timers of event time",
+)
+"""That of a process function."""
+PAIR_CONTEXT = Context(
+    {"get_timestamp": "time", "get_left_timestamp": "left", "get_right_timestamp": "right"},
+    False,
+    "the context is used for more than its timestamps",
+)
+"""That of a function of joined pairs."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +176,7 @@ class Scope:
         """An attribute of a module, a class, an enum's member or an object of a class of the program."""
         name, text = node.attr, f"{owner.text}.{node.attr}"
         value = owner.value
-        if value is CONTEXT:
+        if isinstance(value, Context):
             return None
         if self.opened is not None and value is self.opened.owner and name in self.opened.names:
             return None

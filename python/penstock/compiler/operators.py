@@ -18,6 +18,7 @@ from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.constants import filled
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.operators.native_process import ProcessPrograms
 from penstock.runtime.operators.native_windows import why_python
 from penstock.runtime.operators.process import ProcessOperator
@@ -40,6 +41,8 @@ from penstock.runtime.windows.functions import (
 S = TypeVar("S", bound=StreamOperator)
 F = TypeVar("F", bound="WindowFunction | None")
 
+_Processing = ProcessOperator | CoProcess | IntervalJoin
+"""Operators that call a function with a context."""
 _ONE_BY_ONE: dict[type, str] = {StreamMap: "map", StreamFlatMap: "flat_map", StreamFilter: "filter"}
 
 
@@ -87,16 +90,16 @@ class Compilation:
             return replace(operator, program=self._program(operator.reducer, "reduce"))
         if isinstance(operator, WindowOperator):
             return replace(operator, function=self._window_function(operator))
-        if isinstance(operator, (ProcessOperator, CoProcess)):
+        if isinstance(operator, (ProcessOperator, CoProcess, IntervalJoin)):
             return self._process_function(operator)  # type: ignore[return-value]
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
             return replace(operator, program=self._program(strategy.assigner, "time"))  # type: ignore[call-arg]
         return operator
 
-    def _process_function(self, operator: ProcessOperator | CoProcess) -> ProcessOperator | CoProcess:
+    def _process_function(self, operator: _Processing) -> _Processing:
         """A process function, compiled if all its methods can be."""
-        if isinstance(operator, CoProcess):
+        if isinstance(operator, TwoInputOperator):
             operator = replace(operator, second_keyed=self.partition(operator.second_keyed))
         if _why_without_keys(operator) is not None:
             return operator
@@ -109,7 +112,7 @@ class Compilation:
         tags = {method: result.tags for method, result in compiled.items()}
         return replace(operator, programs=ProcessPrograms(texts, states, tags))
 
-    def _process_verdicts(self, operator: ProcessOperator | CoProcess) -> list[Verdict]:
+    def _process_verdicts(self, operator: _Processing) -> list[Verdict]:
         """Of the methods of a process function: one that stays in Python keeps the others there."""
         reason = _why_without_keys(operator)
         if reason is not None:
@@ -125,6 +128,8 @@ class Compilation:
                 refusal = Refusal("it asks its context, and native code has contexts of keyed streams only")
             verdict = Verdict("compiled", f"{name}.{method}")
             verdicts.append(verdict if refusal is None else Verdict("Python", f"{name}.{method}", refusal))
+        if isinstance(operator, IntervalJoin):
+            verdicts.append(Verdict("native"))
         return verdicts
 
     def partition(self, partition: Any) -> Any:
@@ -144,7 +149,7 @@ class Compilation:
             return [*verdicts, Verdict("native") if native else self._verdict(operator.reducer, "reduce")]
         if isinstance(operator, WindowOperator):
             return [*verdicts, *self._window_verdicts(operator)]
-        if isinstance(operator, (ProcessOperator, CoProcess)):
+        if isinstance(operator, (ProcessOperator, CoProcess, IntervalJoin)):
             return [*verdicts, *self._process_verdicts(operator)]
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
@@ -205,15 +210,17 @@ def keys_of(operator: StreamOperator) -> list[KeyPartition]:
     return [partition for partition in partitions if partition is not None]
 
 
-def _why_without_keys(operator: ProcessOperator | CoProcess) -> str | None:
+def _why_without_keys(operator: _Processing) -> str | None:
     """Why a function of two streams stays in Python whatever it does; None where it need not."""
-    if isinstance(operator, CoProcess) and None in (operator.keyed, operator.second_keyed):
+    if isinstance(operator, TwoInputOperator) and None in (operator.keyed, operator.second_keyed):
         return "native code needs both streams keyed"
     return None
 
 
-def _process_methods(operator: ProcessOperator | CoProcess) -> list[tuple[str, str]]:
+def _process_methods(operator: _Processing) -> list[tuple[str, str]]:
     """The methods of a process function that are called, and their kinds."""
+    if isinstance(operator, IntervalJoin):
+        return [("process_element", "join")]
     methods = [("process_element", "process")]
     if isinstance(operator, CoProcess):
         methods = [("process_element1", "process1"), ("process_element2", "process2")]

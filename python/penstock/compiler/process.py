@@ -14,14 +14,13 @@ from types import FunctionType
 from typing import Any
 
 from penstock.common.functions.output_tag import OutputTag
-from penstock.compiler.names import CONTEXT, Static, written
+from penstock.compiler.names import Context, Static, written
 from penstock.compiler.patterns import Patterns
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
 
 _GETTERS = {"get_state": "value", "get_list_state": "list"}
 _OTHERS = {"get_map_state": "map", "get_reducing_state": "reducing", "get_aggregating_state": "aggregating"}
-_ASKS = {"timestamp": "time", "get_current_key": "key"}
 _TIMERS = {"register_event_time_timer": "register", "delete_event_time_timer": "delete"}
 _CHANGES = {
     ("value", "update"): ("update", Use.KEEP),
@@ -30,7 +29,6 @@ _CHANGES = {
     ("list", "update"): ("replace", Use.READ),
 }
 """By kind of state and method: the statement, and what is done with the argument."""
-_MORE = "the context is used for more than its key, its timestamp, its watermark and timers of event time"
 
 
 @dataclass(frozen=True)
@@ -92,11 +90,12 @@ class ProcessCalls(Patterns):
             if called.attr == "current_watermark" and not node.args and not node.keywords:
                 return ["around", "watermark"]
             raise RefusedError(f"{called.attr}() of the timer service is Python's", node)
-        if not self._is_context(called.value):
+        context = self._context(called.value)
+        if context is None:
             return None
-        if called.attr not in _ASKS or node.args or node.keywords:
-            raise RefusedError(_MORE, node)
-        return ["around", _ASKS[called.attr]]
+        if called.attr not in context.asks or node.args or node.keywords:
+            raise RefusedError(context.more, node)
+        return ["around", context.asks[called.attr]]
 
     def process_statement(self, node: ast.expr) -> list[Json] | None:
         """A call that changes the state or the timers of a key; None for another one."""
@@ -133,8 +132,10 @@ class ProcessCalls(Patterns):
     def is_service(self, node: ast.expr) -> bool:
         """Whether an expression is ``ctx.timer_service()``."""
         called = node.func if isinstance(node, ast.Call) else None
-        asks = isinstance(called, ast.Attribute) and called.attr == "timer_service"
-        return asks and self._is_context(called.value)  # type: ignore[union-attr]
+        if not isinstance(called, ast.Attribute) or called.attr != "timer_service":
+            return False
+        context = self._context(called.value)
+        return context is not None and context.timers
 
     def check_lazy(self, nodes: Iterable[ast.AST]) -> None:
         """Refuse what a generator does with state or the context while others change it."""
@@ -172,8 +173,9 @@ class ProcessCalls(Patterns):
             raise RefusedError("this call cannot be translated", node)
         return node.args[0]
 
-    def _is_context(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and is_context(self.scope.static(node))
+    def _context(self, node: ast.expr) -> Context | None:
+        static = self.scope.static(node) if isinstance(node, ast.Name) else None
+        return static.value if static is not None and isinstance(static.value, Context) else None
 
     def _is_service(self, node: ast.expr) -> bool:
         return self.is_service(node) or (isinstance(node, ast.Name) and node.id in self.services)
@@ -181,4 +183,4 @@ class ProcessCalls(Patterns):
 
 def is_context(static: Static | None) -> bool:
     """Whether an object from outside stands for the context."""
-    return static is not None and static.value is CONTEXT
+    return static is not None and isinstance(static.value, Context)

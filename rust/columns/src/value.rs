@@ -35,6 +35,17 @@ pub enum Value<'a> {
     Moment(Moment),
 }
 
+impl Value<'_> {
+    /// Whether nobody can change it. Recursive, as deep as the value.
+    pub fn is_frozen(self) -> bool {
+        match self {
+            Self::Tuple(items) => items.iter().all(|item| item.is_frozen()),
+            Self::List(_) | Self::Dict(_) | Self::Row(..) | Self::Object(_) => false,
+            _ => true,
+        }
+    }
+}
+
 /// A `datetime`, `date` or `timedelta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {

@@ -1,6 +1,6 @@
 //! Functions of a keyed stream with state and timers, as Python sees them.
 
-use penstock_columns::{Batch as Columns, Kind, Process, ProcessInput, ProcessSpec, Processed};
+use penstock_columns::{Batch as Columns, Bounds, Kind, Process, ProcessInput, ProcessSpec, Processed};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -17,7 +17,9 @@ type News = (Vec<(Vec<Batch>, Vec<Batch>)>, bool, Vec<Batch>);
 /// Args:
 ///     inputs: of each input, what gives the key of a record, and what takes a record.
 ///     on_timer: takes the time of a timer; None where nothing is done then.
-///     states: of each state, ``value`` or ``list``.
+///     states: of each state, ``value``, ``list``, ``buffer`` or ``frozen``: a buffer of records that nobody can change.
+///     bounds: where two inputs are joined, how far a right record's time may be from a left one's, the least and the most. Then
+///         a function takes both records, and there are two buffers.
 ///
 /// Raises:
 ///     ValueError: these do not go together.
@@ -30,11 +32,19 @@ pub struct KeyedProcess {
 #[pymethods]
 impl KeyedProcess {
     #[new]
-    fn new(inputs: Vec<(PyRef<'_, Program>, PyRef<'_, Program>)>, on_timer: Option<&Program>, states: Vec<String>) -> PyResult<Self> {
+    #[pyo3(signature = (inputs, on_timer, states, bounds=None))]
+    fn new(
+        inputs: Vec<(PyRef<'_, Program>, PyRef<'_, Program>)>,
+        on_timer: Option<&Program>,
+        states: Vec<String>,
+        bounds: Option<(i64, i64)>,
+    ) -> PyResult<Self> {
         let refused = || PyValueError::new_err("such functions are not known here");
         let kind = |name: &String| match name.as_str() {
             "value" => Some(Kind::Value),
             "list" => Some(Kind::List),
+            "buffer" => Some(Kind::Buffer),
+            "frozen" => Some(Kind::Frozen),
             _ => None,
         };
         let states = states.iter().map(kind).collect::<Option<_>>().ok_or_else(refused)?;
@@ -44,13 +54,19 @@ impl KeyedProcess {
         };
         let inputs: Vec<_> = inputs.iter().map(input).collect();
         let (count, on_timer) = (inputs.len(), on_timer.map(|program| program.functions.clone()));
-        let process = Process::new(ProcessSpec { inputs, on_timer, states }).ok_or_else(refused)?;
+        let bounds = bounds.map(|(lower, upper)| Bounds { lower, upper });
+        let process = Process::new(ProcessSpec { inputs, on_timer, states, bounds }).ok_or_else(refused)?;
         Ok(Self { process, inputs: count })
     }
 
-    /// How many values and lists there are in all states.
+    /// How many values, lists and buffers there are in all states.
     fn __len__(&self) -> usize {
         self.process.len()
+    }
+
+    /// How many values there are, items of lists, and records of buffers.
+    fn size(&self) -> usize {
+        self.process.size()
     }
 
     /// The time of the first timer; None where there is none.
@@ -95,8 +111,8 @@ impl KeyedProcess {
     /// What the state in Python does not know; it counts as known from then on. O(changes).
     ///
     /// Returns:
-    ///     Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value).
-    ///     Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
+    ///     Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value; of a
+    ///     buffer, for each record, key, number of buckets, time and record). Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
     ///     time, key, and two numbers).
     ///
     /// Raises:
@@ -111,7 +127,7 @@ impl KeyedProcess {
     /// Take the state of Python in place of this one.
     ///
     /// Args:
-    ///     states: what is in each state (key, value).
+    ///     states: what is in each state, as in ``news``.
     ///     timers: all timers as they are in the heap (time, key, and the times of a window that has this time alone).
     ///
     /// Returns:

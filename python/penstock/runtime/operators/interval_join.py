@@ -5,14 +5,20 @@ O(buffered times of the key) per record."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import KeyedStage
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.operators.native_join import PAIRS, NativeJoin
+from penstock.runtime.operators.native_process import ProcessPrograms, ProcessStage, process_stages
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import Timer
@@ -71,8 +77,27 @@ class _IntervalJoin(LiveTwoInputs):
         super().__init__(context, output, spec)
         assert context.state is not None
         self._state: KeyedState = context.state
-        self._lower, self._upper = spec.lower, spec.upper
+        self._lower, self._upper, self._programs = spec.lower, spec.upper, spec.programs
+        self._stages: list[ProcessStage] | None = None
+        self._contexts = JoinContext(), JoinContext()  # for the records of either input
         context.time.use_timers(self._state, self._clean, self._clean)
+
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        if self._stages is None:
+            kind = partial(NativeJoin, (self._lower, self._upper), (LEFT, RIGHT), _Buffer, self._join_all)
+            self._stages = process_stages(functions, self, self._programs or PAIRS, self._keys, kind) or []
+        return self._stages[number - 1] if self._stages else None
+
+    def _join_all(self, number: int, pairs: Iterable[Any]) -> None:
+        """Call the function for pairs, each with key and both timestamps, that records of an input have made."""
+        resume, emit, fail = self._state.resume, self.emit, self.context.fail
+        join, ctx = bind(self.function, "process_element"), self._contexts[number]
+        for key, left, right, ctx._left, ctx._right in pairs:
+            resume(key, key)
+            try:
+                emit(join(left, right, ctx), ctx._left if ctx._left > ctx._right else ctx._right)
+            except Exception as error:
+                raise fail(error) from error
 
     def input(self, number: int) -> Collector:
         return self.with_key_of(number, self._side(number == 1))
@@ -80,7 +105,7 @@ class _IntervalJoin(LiveTwoInputs):
     def _side(self, left: bool) -> Collector:
         lower, upper = (self._lower, self._upper) if left else (-self._upper, -self._lower)
         side, other = (LEFT, RIGHT) if left else (RIGHT, LEFT)
-        state, time, fail, ctx = self._state, self.context.time, self.context.fail, JoinContext()
+        state, time, fail, ctx = self._state, self.context.time, self.context.fail, self._contexts[0 if left else 1]
         join, tracked = bind(self.function, "process_element"), state.changes is not None
         emit, later = self.emit, max(upper, 0)
 
@@ -137,3 +162,4 @@ class IntervalJoin(TwoInputOperator):
 
     lower: int  # how far a right record's time may be from a left one's, both included, in milliseconds
     upper: int
+    programs: ProcessPrograms | None = field(default=None, kw_only=True)

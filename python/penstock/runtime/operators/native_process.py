@@ -8,7 +8,7 @@ when the function is open and its states are what the compiler took them for."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from types import ModuleType
@@ -38,9 +38,14 @@ class ProcessPrograms:
 
 
 def process_stages(
-    functions: ModuleType, operator: LiveOperator, programs: ProcessPrograms | None, keys: Sequence[KeyPartition | None]
+    functions: ModuleType,
+    operator: LiveOperator,
+    programs: ProcessPrograms | None,
+    keys: Sequence[KeyPartition | None],
+    kind: Callable[..., NativeProcess] | None = None,
 ) -> list[ProcessStage] | None:
-    """The stages of the inputs of an operator, keyed by ``keys``; None where native code cannot do what it does."""
+    """The stages of the inputs of an operator, keyed by ``keys``; None where native code cannot do what it does.
+    ``kind`` makes another :class:`NativeProcess`, from the same arguments."""
     context = operator.context
     state = context.state
     if programs is None or state is None or type(context.time) is not OperatorTime:
@@ -50,7 +55,7 @@ def process_stages(
     selectors = [None if key is None else key.key_program(functions) for key in keys]
     if None in selectors or not state.suits_native:
         return None
-    process = NativeProcess(functions, operator, programs, selectors, state)
+    process = (kind or NativeProcess)(functions, operator, programs, selectors, state)
     context.time.ahead = process
     return [ProcessStage(process, number) for number in range(len(keys))]
 
@@ -70,7 +75,7 @@ class NativeProcess(TimedStage):
     ) -> None:
         super().__init__(None, state)
         self._functions, self._operator, self._programs, self._selectors = functions, operator, programs, selectors
-        self._inputs = [name for name in programs.methods if name != "on_timer"]
+        self._inputs = [name for name in programs.methods if name != "on_timer"]  # of each the method that takes it
         self._names: list[str] | None = None  # of the states, when the function is open
 
     # --- the function ---
@@ -162,6 +167,9 @@ class NativeProcess(TimedStage):
     def _more(self) -> int:
         return len(self._windows) - sum(map(len, self._tables())) if self._here else 0
 
+    def _size(self) -> int:
+        return self._windows.size()
+
     def _tables(self) -> list[dict[Any, Any]]:
         return [self._state.table(name) for name in self._names or ()]
 
@@ -175,7 +183,7 @@ class NativeProcess(TimedStage):
         if len(self._state.processing_timers) or any(timer.namespace is not VOID for timer in timers):
             return None
         rows = [list(table.items()) for table in tables]
-        waiting = [(timer.time, timer.slot, *_window(timer.time)) for timer in timers]
+        waiting = [(timer.time, timer.slot, *window_at(timer.time)) for timer in timers]
         batches = [self._functions.Batch.of(values) for values in (*rows, waiting)]
         if any(batch is None for batch in batches):
             return None
@@ -211,6 +219,6 @@ class ProcessStage:
         return self._process.run_input(self._number, batch, start, end)
 
 
-def _window(time: int) -> tuple[int, int]:
+def window_at(time: int) -> tuple[int, int]:
     """The times of a window that has this time alone, of 64 bits."""
     return time, time + 1 if time < (1 << 63) - 1 else -(1 << 63)

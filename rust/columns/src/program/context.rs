@@ -36,6 +36,10 @@ pub enum Around {
     Time,
     /// The watermark.
     Watermark,
+    /// The timestamp of the left record of a pair.
+    Left,
+    /// That of the right one.
+    Right,
 }
 
 impl Around {
@@ -44,6 +48,8 @@ impl Around {
             "key" => Ok(Self::Key),
             "time" => Ok(Self::Time),
             "watermark" => Ok(Self::Watermark),
+            "left" => Ok(Self::Left),
+            "right" => Ok(Self::Right),
             other => Err(malformed(format!("{other:?} is not known of a context"))),
         }
     }

@@ -2,17 +2,23 @@
 //! `penstock.runtime.operators`, for functions that are compiled.
 //!
 //! ```text
-//! out    its results
-//! store  the states of all keys
-//! turn   what a function reads and changes for a record or a timer
+//! buffer  the records of one side of a join
+//! join    pairs of two inputs by intervals
+//! out     its results
+//! store   the states of all keys
+//! turn    what a function reads and changes for a record or a timer
 //! ```
 
+mod buffer;
+mod join;
 mod out;
 mod store;
 mod turn;
 
 use bumpalo::Bump;
 
+use self::buffer::Group;
+use self::join::fits;
 use self::out::Out;
 use self::store::{MOST_STATES, StateNews, Store};
 use self::turn::{Changes, Turn};
@@ -38,6 +44,10 @@ pub enum Kind {
     Value,
     /// Items in order.
     List,
+    /// The records of one side of a join, by time.
+    Buffer,
+    /// The same of records that nobody can change, as they are shown to code that could.
+    Frozen,
 }
 
 /// An input.
@@ -58,6 +68,17 @@ pub struct ProcessSpec {
     pub on_timer: Option<Program>,
     /// The states, by number.
     pub states: Vec<Kind>,
+    /// Where the inputs are joined: their function takes a left and a right record, and their states are buffers.
+    pub bounds: Option<Bounds>,
+}
+
+/// How far a right record's time may be from a left one's, both included, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Negative where it may come before.
+    pub lower: i64,
+    /// At least as much.
+    pub upper: i64,
 }
 
 /// How far a run has come.
@@ -95,18 +116,27 @@ pub struct Process {
 impl Process {
     /// `None` where the functions do not take as many arguments as they will be given, or use more states than there are.
     pub fn new(spec: ProcessSpec) -> Option<Self> {
-        let takes = |program: &Program| program.parameters() == 1 && program.states() <= spec.states.len();
+        let arguments = if spec.bounds.is_some() { 2 } else { 1 };
+        let takes = |program: &Program| program.parameters() == arguments && program.states() <= spec.states.len();
+        let joins = spec
+            .bounds
+            .map_or_else(|| !spec.states.iter().any(|kind| matches!(kind, Kind::Buffer | Kind::Frozen)), |bounds| fits(&spec, bounds));
         let fits = spec.inputs.iter().all(|input| {
             let key = &input.key;
             key.parameters() == 1 && !key.is_iterator() && key.states() == 0 && takes(&input.function)
         });
-        let fits = fits && spec.on_timer.as_ref().is_none_or(takes) && spec.states.len() <= MOST_STATES;
+        let fits = fits && joins && spec.on_timer.as_ref().is_none_or(takes) && spec.states.len() <= MOST_STATES;
         fits.then(|| Self { store: Store::new(spec.states.clone()), timers: timers(), spec })
     }
 
     /// How many values and lists there are.
     pub fn len(&self) -> usize {
         self.store.full()
+    }
+
+    /// How many values there are, items of lists, and records of buffers.
+    pub fn size(&self) -> usize {
+        self.store.size()
     }
 
     /// Whether there is neither state nor a timer.
@@ -148,7 +178,9 @@ impl Process {
         let ProcessInput { key, function } = &spec.inputs[input];
         let constants = Bump::new();
         let (of_key, of_function) = (key.constants(&constants), function.constants(&constants));
-        let mut run = Run { store, timers, watermark, changes: Changes::default(), out: Out::default() };
+        let joins = spec.bounds.map(|bounds| (input, bounds));
+        let mut run =
+            Run { store, timers, watermark, changes: Changes::default(), out: Out::default(), groups: Vec::new(), of_pair: Bump::new() };
         let (mut row, mut doubtful) = (start, false);
         let (mut of_keys, mut arena) = (Bump::new(), Bump::new());
         'records: while row < end && !doubtful {
@@ -159,7 +191,7 @@ impl Process {
                     break 'records;
                 }
                 let (key, input) = (keys.get(index, &arena), Input::Row(batch.records(), row));
-                let turned = Turned { key, input, time: batch.time(row), timer: None };
+                let turned = Turned { key, input, time: batch.time(row), timer: None, joins };
                 if let Err(stopped) = run.call(function, of_function, &turned, &arena) {
                     doubtful = stopped;
                     break 'records;
@@ -178,7 +210,15 @@ impl Process {
         let Self { spec, store, timers } = self;
         let constants = Bump::new();
         let of_function = spec.on_timer.as_ref().map(|function| (function, function.constants(&constants)));
-        let mut run = Run { store, timers, watermark: limit, changes: Changes::default(), out: Out::default() };
+        let mut run = Run {
+            store,
+            timers,
+            watermark: limit,
+            changes: Changes::default(),
+            out: Out::default(),
+            groups: Vec::new(),
+            of_pair: Bump::new(),
+        };
         let (mut arena, mut done, mut doubtful) = (Bump::new(), 0, false);
         while let Some((number, time)) = run.timers.due(limit) {
             if run.out.len() >= MOST_RECORDS {
@@ -186,12 +226,15 @@ impl Process {
             }
             if let Some((function, constants)) = of_function {
                 let key = run.timers.key(number, &arena).copied(&arena);
-                let turned = Turned { key, input: Input::Value(Value::Int(time)), time: Some(time), timer: Some(number) };
+                let turned = Turned { key, input: Input::Value(Value::Int(time)), time: Some(time), timer: Some(number), joins: None };
                 if let Err(stopped) = run.call(function, constants, &turned, &arena) {
                     doubtful = stopped;
                     break;
                 }
             } else {
+                if let Some(bounds) = spec.bounds {
+                    run.forget(bounds, (number, time), &arena);
+                }
                 run.timers.poll();
                 run.timers.retire(number);
             }
@@ -214,6 +257,10 @@ struct Run<'r> {
     /// Those of the record or timer that it is at.
     changes: Changes,
     out: Out,
+    /// The partners of the record, where inputs are joined.
+    groups: Vec<Group>,
+    /// What is made of one pair.
+    of_pair: Bump,
 }
 
 /// A record or a timer for which a function is called.
@@ -223,13 +270,19 @@ struct Turned<'v> {
     time: Option<i64>,
     /// The number of the timer.
     timer: Option<usize>,
+    /// The input of a record that is joined with those of the other one.
+    joins: Option<(usize, Bounds)>,
 }
 
 impl Run<'_> {
     /// Calls a function. When it stops nothing has changed, and it says whether that is because of doubt.
     fn call(&mut self, function: &Program, constants: &[Value<'_>], turned: &Turned<'_>, arena: &Bump) -> Result<(), bool> {
         let before = self.out.mark();
-        self.try_call(function, constants, turned, arena).map_err(|refusal| {
+        let done = match turned.joins {
+            Some(side) => self.try_join(side, function, constants, turned, arena),
+            None => self.try_call(function, constants, turned, arena),
+        };
+        done.map_err(|refusal| {
             self.out.return_to(before);
             refusal == Refusal::Doubt || self.out.len() == 0
         })

@@ -5,6 +5,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::Kind;
+use super::buffer::Buffer;
 use crate::batch::Batch;
 use crate::tables::cells::Cells;
 use crate::tables::kept::Kept;
@@ -22,6 +23,38 @@ pub enum Held {
     Nothing,
     Value(Kept),
     List(Vec<Kept>),
+    Buffer(Box<Buffer>),
+}
+
+impl Held {
+    /// How many values, items or records there are.
+    fn size(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Value(_) => 1,
+            Self::List(items) => items.len(),
+            Self::Buffer(buffer) => buffer.len(),
+        }
+    }
+
+    /// Adds a record to a buffer.
+    fn insert(&mut self, time: i64, record: Kept) {
+        if !matches!(self, Self::Buffer(_)) {
+            *self = Self::Buffer(Box::default());
+        }
+        if let Self::Buffer(buffer) = self {
+            buffer.insert(time, record);
+        }
+    }
+
+    /// Takes the records of a time out of a buffer.
+    fn drop_time(&mut self, time: i64) {
+        if let Self::Buffer(buffer) = self
+            && buffer.remove(time)
+        {
+            *self = Self::Nothing;
+        }
+    }
 }
 
 /// What a state will have.
@@ -32,6 +65,10 @@ pub enum Step {
     Add(Vec<Kept>),
     /// A list, with items at these places of the one before, or new ones.
     Replace(Vec<Result<usize, Kept>>),
+    /// A record of a time more.
+    Insert(i64, Kept),
+    /// No record of a time.
+    Drop(i64),
     Clear,
 }
 
@@ -40,7 +77,7 @@ pub enum Step {
 pub struct StateNews {
     /// Keys that have nothing any more, each in a tuple.
     pub removed: Vec<Batch>,
-    /// Key and value.
+    /// Key and value; of a buffer, for each record, key, number of buckets, time and record.
     pub values: Vec<Batch>,
 }
 
@@ -58,6 +95,7 @@ pub struct Store {
     /// By state and number.
     held: Vec<Vec<Held>>,
     full: usize,
+    size: usize,
     /// Keys with a state that has changed since the last time, and these states by their bits.
     changed: Vec<u32>,
     changes: Vec<u64>,
@@ -79,6 +117,7 @@ impl Store {
             free: Vec::new(),
             held,
             full: 0,
+            size: 0,
             changed: Vec::new(),
             changes: Vec::new(),
             known: Vec::new(),
@@ -88,6 +127,11 @@ impl Store {
     /// How many values and lists there are.
     pub fn full(&self) -> usize {
         self.full
+    }
+
+    /// How many values there are, items of lists, and records.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     /// The hash of a key. A key is a text, an integer, or a tuple of these and of None; others are in doubt.
@@ -112,9 +156,10 @@ impl Store {
         let of_state = &mut self.types[state];
         match step {
             Step::Set(value) => of_state.admits(value.value()),
+            Step::Insert(_, record) => (self.kinds[state] != Kind::Frozen || record.value().is_frozen()) && of_state.admits(record.value()),
             Step::Add(items) => items.iter().all(|item| of_state.admits(item.value())),
             Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| of_state.admits(item.value()))),
-            Step::Clear => true,
+            Step::Drop(_) | Step::Clear => true,
         }
     }
 
@@ -151,7 +196,7 @@ impl Store {
     /// Does a step.
     pub fn apply(&mut self, state: usize, number: usize, step: Step) {
         let held = &mut self.held[state][number];
-        let before = !matches!(held, Held::Nothing);
+        let (before, size) = (!matches!(held, Held::Nothing), held.size());
         match step {
             Step::Set(value) => *held = Held::Value(value),
             Step::Add(items) => {
@@ -172,10 +217,13 @@ impl Store {
                 };
                 *held = Held::List(items.into_iter().filter_map(item).collect());
             }
+            Step::Insert(time, record) => held.insert(time, record),
+            Step::Drop(time) => held.drop_time(time),
             Step::Clear => *held = Held::Nothing,
         }
         let after = !matches!(held, Held::Nothing);
         self.full = self.full + usize::from(after) - usize::from(before);
+        self.size = self.size + held.size() - size;
         if self.changes[number] == 0 {
             self.changed.push(number as u32);
         }
@@ -190,14 +238,20 @@ impl Store {
             self.changes[at] = 0;
             let has = |state: &usize| !matches!(self.held[*state][at], Held::Nothing);
             self.known[at] = (0..self.kinds.len()).filter(has).fold(0, |bits, state| bits | 1 << state);
-            if self.known[at] == 0 {
-                if let Ok(entry) = self.index.find_entry(self.hashes[at], |&other| other == number) {
-                    entry.remove();
-                }
-                self.free.push(number);
-            }
+            self.retire(at);
         }
         Ok(all)
+    }
+
+    /// Forgets a key that has nothing, if Python does not have anything of it either; another one may have its number then.
+    pub fn retire(&mut self, number: usize) {
+        if self.known[number] != 0 || self.held.iter().any(|held| !matches!(held[number], Held::Nothing)) {
+            return;
+        }
+        if let Ok(entry) = self.index.find_entry(self.hashes[number], |&other| other as usize == number) {
+            entry.remove();
+            self.free.push(number as u32);
+        }
     }
 
     fn news_of(&self, state: usize) -> Result<StateNews, Doubt> {
@@ -211,6 +265,10 @@ impl Store {
             match &self.held[state][number] {
                 Held::Value(value) => values.push(&[key, value.value()])?,
                 Held::List(items) => values.push(&[key, list(items, &arena)])?,
+                Held::Buffer(buffer) => {
+                    let buckets = Value::Int(buffer.buckets());
+                    buffer.records().try_for_each(|(time, record)| values.push(&[key, buckets, Value::Int(time), record]))?;
+                }
                 Held::Nothing if self.known[number] >> state & 1 == 1 => removed.push(&[key])?,
                 Held::Nothing => {}
             }
@@ -224,12 +282,7 @@ impl Store {
         let mut arena = Bump::new();
         for (state, batches) in states.iter().enumerate() {
             each(batches, &mut arena, |fields, _| {
-                let &[key, value] = fields else { return Err(Doubt) };
-                let step = match (self.kinds[state], value) {
-                    (Kind::List, Value::List(items)) => Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?),
-                    (Kind::List, _) => return Err(Doubt),
-                    (Kind::Value, value) => Step::Set(Kept::new(value)?),
-                };
+                let (key, step, buckets) = read(self.kinds[state], fields)?;
                 if !self.admits_step(state, &step) {
                     return Err(Doubt);
                 }
@@ -240,6 +293,9 @@ impl Store {
                     None => return Err(Doubt),
                 };
                 self.apply(state, number, step);
+                if let (Some(buckets), Held::Buffer(buffer)) = (buckets, &mut self.held[state][number]) {
+                    buffer.set_buckets(buckets)?;
+                }
                 self.known[number] |= 1 << state;
                 Ok(())
             })?;
@@ -248,6 +304,20 @@ impl Store {
             self.changes[number as usize] = 0;
         }
         Ok(())
+    }
+}
+
+/// A row of a state: the key, what it does, and the number of buckets of a buffer.
+fn read<'v>(kind: Kind, fields: &[Value<'v>]) -> Result<(Value<'v>, Step, Option<i64>), Doubt> {
+    match (kind, fields) {
+        (Kind::Value, &[key, value]) => Ok((key, Step::Set(Kept::new(value)?), None)),
+        (Kind::List, &[key, Value::List(items)]) => {
+            Ok((key, Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?), None))
+        }
+        (Kind::Buffer | Kind::Frozen, &[key, Value::Int(buckets), Value::Int(time), record]) => {
+            Ok((key, Step::Insert(time, Kept::new(record)?), Some(buckets)))
+        }
+        _ => Err(Doubt),
     }
 }
 

@@ -13,7 +13,7 @@ fn process(states: &[Kind], body: &str, on_timer: &str) -> Process {
     let key = r#"{"v": 1, "functions": [{"params": 1, "locals": 1, "body": [["return", ["index", ["local", 0], ["const", 0]]]]}]}"#;
     let key = Program::parse(key).expect("it is a program");
     let inputs = vec![ProcessInput { key, function: program(body) }];
-    Process::new(ProcessSpec { inputs, on_timer: Some(program(on_timer)), states: states.to_vec() }).expect("they fit")
+    Process::new(ProcessSpec { inputs, on_timer: Some(program(on_timer)), states: states.to_vec(), bounds: None }).expect("they fit")
 }
 
 fn batch(records: &[(&str, i64, i64)]) -> Batch {
@@ -106,5 +106,57 @@ fn what_python_knows_comes_back() {
 fn a_program_with_more_states_is_refused() {
     let mut spec = process(&[Kind::Value], ADDING, SHOWING).spec;
     spec.states.clear();
+    assert!(Process::new(spec).is_none());
+}
+
+/// A join from 2 before to 3 behind of records by their first field; it yields both numbers and the timestamp of the right one.
+fn join() -> Process {
+    let key = process(&[Kind::Value], ADDING, SHOWING).spec.inputs.remove(0).key;
+    let body = r#"["yield", ["tuple", ["index", ["local", 0], ["const", 1]], ["index", ["local", 1], ["const", 1]], ["around", "right"]]]"#;
+    let text = format!(r#"{{"v": 1, "functions": [{{"params": 2, "locals": 2, "body": [{body}]}}]}}"#);
+    let function = Program::parse(&text).expect("it is a program");
+    let inputs = vec![ProcessInput { key, function }; 2];
+    let bounds = Some(Bounds { lower: -2, upper: 3 });
+    Process::new(ProcessSpec { inputs, on_timer: None, states: vec![Kind::Buffer; 2], bounds }).expect("they fit")
+}
+
+fn triple(one: i64, two: i64, right: i64, time: i64) -> (String, Option<i64>) {
+    (format!("Tuple([Int({one}), Int({two}), Int({right})])"), Some(time))
+}
+
+#[test]
+fn records_meet_within_bounds() {
+    let mut join = join();
+    assert!(join.run(0, &batch(&[("a", 1, 10), ("b", 2, 10), ("a", 3, 12)]), 0, 3, 0).out.is_none());
+    let done = join.run(1, &batch(&[("a", 4, 8), ("a", 5, 13), ("a", 6, 16), ("c", 7, 10)]), 0, 4, 0);
+    assert_eq!(shown(done.out.as_ref()), [triple(1, 4, 8, 10), triple(1, 5, 13, 13), triple(3, 5, 13, 13)]);
+    assert_eq!((done.end, done.doubtful, join.len(), join.next_due()), (4, false, 4, Some(10)));
+    assert_eq!(join.size(), 7);
+}
+
+#[test]
+fn buffers_and_keys_are_forgotten_when_nothing_can_come() {
+    let mut join = join();
+    join.run(0, &batch(&[("a", 1, 10), ("b", 2, 11)]), 0, 2, 0);
+    join.run(1, &batch(&[("b", 3, 10)]), 0, 1, 0);
+    assert_eq!((join.advance(12).end, join.len()), (1, 2));
+    assert_eq!((join.advance(13).end, join.len()), (1, 1));
+    let done = join.run(1, &batch(&[("a", 4, 12), ("b", 5, 13), ("c", 6, 14)]), 0, 3, 13);
+    assert_eq!((shown(done.out.as_ref()), join.len()), (vec![triple(2, 5, 13, 13)], 3));
+    let news = join.news().expect("it can be shown");
+    let expected = r#"Tuple([Text("c"), Int(16), Int(14), Tuple([Text("c"), Int(6)])])"#;
+    assert_eq!(shown(news.states[1].values.first())[0].0, expected);
+    assert_eq!((news.states[0].values[0].len(), news.states[1].values[0].len()), (1, 2));
+    assert_eq!((join.advance(100).end, join.is_empty(), join.size()), (3, true, 0));
+    let news = join.news().expect("it can be shown");
+    assert_eq!((news.states[0].removed[0].len(), news.states[1].removed[0].len()), (1, 2));
+}
+
+#[test]
+fn joins_are_of_two_buffers() {
+    let mut spec = join().spec;
+    assert!(Process::new(ProcessSpec { bounds: None, ..spec.clone() }).is_none());
+    assert!(Process::new(ProcessSpec { states: vec![Kind::Buffer; 1], ..spec.clone() }).is_none());
+    spec.bounds = Some(Bounds { lower: i64::MIN, upper: 0 });
     assert!(Process::new(spec).is_none());
 }

@@ -66,7 +66,7 @@ impl<'a> Turn<'a> {
             Held::Value(value) => value.value(),
             Held::List(items) => list(items, self.arena),
             Held::Nothing if self.store.kinds[state] == Kind::List => Value::List(&[]),
-            Held::Nothing => Value::None,
+            Held::Nothing | Held::Buffer(_) => Value::None,
         };
         self.own[state].before = Some(before);
         before
@@ -138,6 +138,7 @@ impl<'a> Context<'a> for Turn<'a> {
             Around::Key => Ok(self.key),
             Around::Time => self.time.map(Value::Int).ok_or(Doubt),
             Around::Watermark => Ok(Value::Int(self.watermark)),
+            Around::Left | Around::Right => Err(Doubt),
         }
     }
 
@@ -221,17 +222,23 @@ impl Changes {
         if !self.states.is_empty() {
             let number = number.unwrap_or_else(|| store.create(hash, key));
             self.states.drain(..).for_each(|(state, step)| store.apply(state, number, step));
+            store.retire(number);
         }
         for (registered, time) in self.timers.drain(..) {
             let window = Window::at(time);
-            match (timers.find(hash, key, window), registered) {
-                (None, true) => {
-                    let number = timers.create(hash, key, window, window);
-                    timers.register_end(number);
-                }
-                (Some(number), false) => timers.clear(number),
-                _ => {}
+            if registered {
+                register(timers, (hash, key), window);
+            } else if let Some(number) = timers.find(hash, key, window) {
+                timers.clear(number);
             }
         }
+    }
+}
+
+/// Registers a timer at the end of a window, unless there is one. The key is admitted.
+pub(super) fn register(timers: &mut Entries, (hash, key): (u64, Value<'_>), window: Window) {
+    if timers.find(hash, key, window).is_none() {
+        let number = timers.create(hash, key, window, window);
+        timers.register_end(number);
     }
 }

@@ -21,7 +21,7 @@ pub struct Elements {
 impl Elements {
     /// Whether a record can be here. It never changes: a function that changed one would change it in other windows too.
     pub fn admits(&mut self, record: Value<'_>) -> bool {
-        is_frozen(record) && self.uses.len() < u32::MAX as usize && self.records.admits(record)
+        record.is_frozen() && self.uses.len() < u32::MAX as usize && self.records.admits(record)
     }
 
     /// Keeps a record that is admitted, for windows that it will be added to.
@@ -119,14 +119,5 @@ impl Entries {
     /// The records of some windows, and one more.
     pub fn list<'a>(&'a self, windows: impl Iterator<Item = usize>, more: Value<'a>, arena: &'a Bump) -> Value<'a> {
         self.elements.as_ref().map_or(Value::None, |elements| elements.list(windows, Some(more), arena))
-    }
-}
-
-/// Whether nobody can change a value. Recursive, as deep as the value.
-fn is_frozen(value: Value<'_>) -> bool {
-    match value {
-        Value::Tuple(items) => items.iter().all(|&item| is_frozen(item)),
-        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Object(_) => false,
-        _ => true,
     }
 }
