@@ -219,6 +219,7 @@ class F(KeyedProcessFunction):
         self.value = context.get_state(None)
         self.list = context.get_list_state(None)
         self.map = context.get_map_state(None)
+        self.reducing = context.get_reducing_state(None)
         self.either = context.get_state(None)
         self.either = None
         self.late = context.get_state(None)
@@ -231,8 +232,15 @@ class F(KeyedProcessFunction):
 f = F()
 """
 REFUSED_PROCESS = [
-    ("¦self.map.get(1)", "map is a map state, which programs do not have"),
-    ("x = ¦self.value", "self.value is used for more than its own methods"),
+    ("¦self.reducing.get()", "reducing is a reducing state, which programs do not have"),
+    ("yield self.map.get(¦1, 2)", "this call cannot be translated"),
+    ("yield len(¦self.map)", "self.map is used for more than its own methods"),
+    ("x = ¦self.map.put(1, 2)", "put() of this state is Python's, where its result is used"),
+    ("yield sum(¦self.map.get(key) for key in value)", "a generator uses the object or the context of its function"),
+    ("yield state\n        state = self.map", "self.map is used for more than its own methods"),
+    ("if value:\n            state = ¦self.map", "self.map is used for more than its own methods"),
+    ("¦del value[0]", "del cannot be translated"),
+    ("yield ¦self.value", "self.value is used for more than its own methods"),
     ("x = ¦self.value.update(value)", "update() of this state is Python's, where its result is used"),
     ("x = ¦self.list.get()", "what a list state gives can only be gone through where it is written"),
     ("self.value.value().append(¦1)", "append"),

@@ -13,7 +13,7 @@ class KeyedProcess:
     Args:
         inputs: of each input, what gives the key of a record, and what takes a record.
         on_timer: takes the time of a timer; None where nothing is done then.
-        states: of each state, ``value`` or ``list``.
+        states: of each state, ``value``, ``list`` or ``map``.
 
     Raises:
         ValueError: these do not go together.
@@ -23,6 +23,9 @@ class KeyedProcess:
         cls, inputs: list[tuple[Program, Program]], on_timer: Program | None, states: list[str]
     ) -> KeyedProcess: ...
     def __len__(self) -> int: ...
+    def weight(self) -> int:
+        """The same, but that of a map each entry counts."""
+
     def next_due(self) -> int | None:
         """The time of the first timer; None where there is none."""
 
@@ -55,11 +58,13 @@ class KeyedProcess:
             As ``run``; instead of the place how many timers have fired.
         """
 
-    def news(self) -> tuple[list[tuple[list[Batch], list[Batch]]], bool, list[Batch]]:
+    def news(self) -> tuple[list[tuple[list[Batch], list[Batch], list[Batch]]], bool, list[Batch]]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
         Returns:
-            Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value).
+            Of each state, batches of keys with nothing in it any more, or with a new map (each in a tuple); of maps what they
+            have not any more (key, key in the map); and of what is in it (key, value; of maps key, key in the map, value).
+            Each is to be applied before the next one.
             Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
             time, key, and two numbers).
 
@@ -71,7 +76,7 @@ class KeyedProcess:
         """Take the state of Python in place of this one.
 
         Args:
-            states: what is in each state (key, value).
+            states: what is in each state, as ``news`` gives it.
             timers: all timers as they are in the heap (time, key, and the times of a window that has this time alone).
 
         Returns:

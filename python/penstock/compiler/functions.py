@@ -13,18 +13,18 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler.dates import GIVES, gives_dates
-from penstock.compiler.lists import lists_of
+from penstock.compiler.lists import Lists, lists_of
 from penstock.compiler.names import CONTEXT, Opened, Scope, Static, assigned_names, body_of
 from penstock.compiler.opened import opened_by
 from penstock.compiler.patterns import matches_of
-from penstock.compiler.process import KeyedStates, is_context, states_of
+from penstock.compiler.process import KeyedStates, aliases_of, is_context, states_of
 from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
@@ -294,14 +294,17 @@ class _Unit:
         tree: Tree,
         parameters: list[str],
         result: Use,
-        lists: Any,
+        lists: Lists,
         is_generator: bool = False,
         initial: dict[str, Static] | None = None,
     ) -> Json:
         for name in parameters:
             scope.numbers[name] = scope.fresh()
+        aliases = aliases_of(scope, lists.values, tree)
+        lists = replace(lists, growing=lists.growing.difference(aliases))
         body = _Body(self, scope, lists, result, is_generator or lists.sink is not None)
         body.matches = matches_of(scope, lists.values, tree)
+        body.aliases = aliases
         statements: list[Json] = []
         for name, static in (initial or {}).items():
             number = scope.number(name)
@@ -316,7 +319,7 @@ class _Unit:
 class _Body(Statements):
     """A function, with the other functions of its program."""
 
-    def __init__(self, unit: _Unit, scope: Scope, lists: Any, result: Use, is_generator: bool) -> None:
+    def __init__(self, unit: _Unit, scope: Scope, lists: Lists, result: Use, is_generator: bool) -> None:
         super().__init__(scope, lists, result, is_generator)
         self.unit = unit
         self.makes_sets = unit.makes_sets

@@ -224,7 +224,7 @@ def _process_methods(operator: ProcessOperator | CoProcess) -> list[tuple[str, s
 
 def _asks(result: Compiled | Refusal) -> bool:
     """Whether a program asks for its context or state, or has what only an open function knows."""
-    words = ('["side",', '["around",', '["state",', '["register",', '["delete",', '["opened",')
+    words = ('["side",', '["around",', '["state",', '["map_', '["register",', '["delete",', '["opened",')
     return isinstance(result, Compiled) and any(word in result.program for word in words)
 
 

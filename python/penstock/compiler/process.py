@@ -1,26 +1,27 @@
 """Process functions: the state of a key, its timers, and the context.
 
-The attributes that ``open`` assigns from ``get_state`` and ``get_list_state`` are states, by number in a program. Of
-the context a function may ask the key, the timestamp and the watermark; it may register and delete timers of event
-time. What a function does to state takes effect when it has ended, so nothing that Python runs later, a generator, may
-see it."""
+The attributes that ``open`` assigns from ``get_state``, ``get_list_state`` and ``get_map_state`` are states, by number
+in a program. Of the context a function may ask the key, the timestamp and the watermark; it may register and delete
+timers of event time. What a function does to state takes effect when it has ended, so nothing that Python runs later, a
+generator, may see it."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from penstock.common.functions.output_tag import OutputTag
-from penstock.compiler.names import CONTEXT, Static, written
+from penstock.compiler.names import CONTEXT, Scope, Static, written
 from penstock.compiler.patterns import Patterns
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
+from penstock.compiler.trees import Tree
 
-_GETTERS = {"get_state": "value", "get_list_state": "list"}
-_OTHERS = {"get_map_state": "map", "get_reducing_state": "reducing", "get_aggregating_state": "aggregating"}
+_GETTERS = {"get_state": "value", "get_list_state": "list", "get_map_state": "map"}
+_OTHERS = {"get_reducing_state": "reducing", "get_aggregating_state": "aggregating"}
 _ASKS = {"timestamp": "time", "get_current_key": "key"}
 _TIMERS = {"register_event_time_timer": "register", "delete_event_time_timer": "delete"}
 _CHANGES = {
@@ -30,6 +31,10 @@ _CHANGES = {
     ("list", "update"): ("replace", Use.READ),
 }
 """By kind of state and method: the statement, and what is done with the argument."""
+_MAP_READS = {"get": "map_get", "contains": "map_has", "is_empty": "map_empty"}
+_MAP_READS.update({part: f"map_{part}" for part in ("keys", "values", "items")})
+"""By method of a map state, with a key or without: the expression."""
+_KEYED_READS = ("get", "contains")
 _MORE = "the context is used for more than its key, its timestamp, its watermark and timers of event time"
 
 
@@ -79,6 +84,8 @@ class ProcessCalls(Patterns):
 
     services: set[str]
     """The variables that are the timer service."""
+    aliases: Mapping[str, ast.Attribute] = MappingProxyType({})
+    """The variables that are a state, and the attribute that it is."""
 
     def process_call(self, node: ast.Call, use: Use) -> Json | None:
         """A call that reads the state of a key, or asks the context; None for another one."""
@@ -109,6 +116,8 @@ class ProcessCalls(Patterns):
         if state is None:
             return None
         number, kind = state
+        if kind == "map" and method in ("put", "put_all", "remove"):
+            return [self._map_change(number, method, node)]
         if method == "clear" and not node.args and not node.keywords:
             return [["clear", number]]
         change = _CHANGES.get((kind, method))
@@ -145,12 +154,47 @@ class ProcessCalls(Patterns):
                 if is_context(static) or (static is not None and static.value is states.owner):
                     raise RefusedError("a generator uses the object or the context of its function", node)
 
-    def list_items(self, node: ast.expr, use: Use) -> Json | None:
-        """A list state that is gone through itself; None for something else."""
-        state = self._state(node) if isinstance(node, ast.Attribute) and use is Use.ITERATE else None
-        return None if state is None or state[1] != "list" else ["state", state[0]]
+    def state_items(self, node: ast.expr, use: Use) -> Json | None:
+        """A list or map state that is gone through itself; None for something else."""
+        number, kind = (self._state(node) if use is Use.ITERATE else None) or (0, "")
+        return {"list": ["state", number], "map": ["map_keys", number]}.get(kind)
+
+    def entry(self, node: ast.AST) -> tuple[int, ast.expr] | None:
+        """The number and the key of an item of a map state; None for something else."""
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
+            return None
+        number, kind = self._state(node.value) or (0, "")
+        return (number, node.slice) if kind == "map" else None
+
+    def entry_read(self, node: ast.AST) -> Json | None:
+        """An item of a map state: None if the map has no such key, as ``get``."""
+        entry = self.entry(node)
+        return None if entry is None else ["map_get", entry[0], self.expression(entry[1], Use.READ)]
+
+    def entry_put(self, entry: tuple[int, ast.expr], value: Json) -> Json:
+        """The assignment of an item of a map state."""
+        return ["put_entry", entry[0], self.expression(entry[1]), value]
+
+    def has_entry(self, key: ast.expr, node: ast.expr) -> Json | None:
+        """``key in map``; None for something else than a map state."""
+        number, kind = self._state(node) or (0, "")
+        return ["map_has", number, self.expression(key, Use.READ)] if kind == "map" else None
+
+    def _map_change(self, number: int, method: str, node: ast.Call) -> Json:
+        if method == "put" and len(node.args) == 2 and not node.keywords:
+            key, value = self.expressions(node.args)
+            return ["put_entry", number, key, value]
+        argument = self._argument(node)
+        if method == "put_all":
+            return ["put_all", number, ["builtin", "dict", self.expression(argument, Use.READ)]]
+        return ["remove", number, self.expression(argument, Use.READ)]
 
     def _read(self, number: int, kind: str, node: ast.Call, method: str, use: Use) -> Json:
+        if kind == "map" and method in _MAP_READS:
+            if method not in _KEYED_READS and not node.args and not node.keywords:
+                return [_MAP_READS[method], number]
+            if method in _KEYED_READS:
+                return [_MAP_READS[method], number, self.expression(self._argument(node), Use.READ)]
         if node.args or node.keywords or (kind, method) not in (("value", "value"), ("list", "get")):
             raise RefusedError(f"{method}() of this state is Python's, where its result is used", node)
         if kind == "list" and use is not Use.ITERATE:
@@ -160,6 +204,8 @@ class ProcessCalls(Patterns):
     def _state(self, node: ast.expr) -> tuple[int, str] | None:
         """The number and kind of the state that an expression is."""
         states = self.scope.states
+        if isinstance(node, ast.Name) and not any(node.id in names for names in self.scope.inner):
+            node = self.aliases.get(node.id, node)
         if states is None or not isinstance(node, ast.Attribute) or not self.scope.is_state(node):
             return None
         kind, native = states.kinds[node.attr], list(states.native)
@@ -177,6 +223,23 @@ class ProcessCalls(Patterns):
 
     def _is_service(self, node: ast.expr) -> bool:
         return self.is_service(node) or (isinstance(node, ast.Name) and node.id in self.services)
+
+
+def aliases_of(scope: Scope, values: Mapping[str, list[ast.expr | None]], tree: Tree) -> dict[str, ast.Attribute]:
+    """The variables of a function that are a state: assigned once, in every call, before they are used."""
+    aliases: dict[str, ast.Attribute] = {}
+    for node in [] if isinstance(tree, ast.Lambda) else tree.body:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Attribute):
+            continue
+        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        if len(names) != 1 or len(node.targets) != 1 or values.get(names[0]) != [node.value]:
+            continue
+        uses = [part for part in ast.walk(tree) if isinstance(part, ast.Name) and part.id == names[0]]
+        if scope.is_state(node.value) and all(
+            part.lineno > node.lineno for part in uses if part is not node.targets[0]
+        ):
+            aliases[names[0]] = node.value
+    return aliases
 
 
 def is_context(static: Static | None) -> bool:

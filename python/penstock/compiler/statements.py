@@ -24,7 +24,6 @@ _REFUSED = {
     "With": "with cannot be translated: what it opens has effects",
     "Global": "assigns a global variable",
     "Nonlocal": "assigns a variable of an enclosing function",
-    "Delete": "del cannot be translated",
     "FunctionDef": "defines a function",
     "AsyncFunctionDef": "defines a function",
     "ClassDef": "defines a class",
@@ -80,6 +79,12 @@ class Statements(Calls):
 
     def _do_assert(self, node: ast.Assert) -> list[Json]:
         return [["if", self.condition(node.test), [], [["doubt"]]]] if __debug__ else []
+
+    def _do_delete(self, node: ast.Delete) -> list[Json]:
+        entries = [self.entry(target) for target in node.targets]
+        if None in entries:
+            raise RefusedError("del cannot be translated", node)
+        return [["remove", number, self.expression(key, Use.READ)] for number, key in filter(None, entries)]
 
     def _do_return(self, node: ast.Return) -> list[Json]:
         if self.is_generator:
@@ -170,6 +175,11 @@ class Statements(Calls):
     # assignments
 
     def _do_assign(self, node: ast.Assign) -> list[Json]:
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.aliases:
+            return []
+        entry = self.entry(node.targets[0])
+        if entry is not None and len(node.targets) == 1:
+            return [self.entry_put(entry, self.expression(node.value))]
         item = self.lists.item(node.targets[0])
         if item is not None and len(node.targets) == 1:
             return [self._put(*item, self.expression(node.value), node)]
@@ -228,6 +238,11 @@ class Statements(Calls):
 
     def _do_augassign(self, node: ast.AugAssign) -> list[Json]:
         target = node.target
+        entry = self.entry(target)
+        if entry is not None:
+            operator = _operator(node)
+            new = [IN_PLACE.get(operator, operator), self.entry_read(target), self.expression(node.value, Use.READ)]
+            return [self.entry_put(entry, new)]
         item = self.lists.item(target)
         if item is not None:
             name, index = item

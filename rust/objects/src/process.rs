@@ -10,14 +10,14 @@ use super::pipelines::Program;
 /// Results; those for side outputs by tag; in which order they came; how many records or timers are done; doubt.
 type Results = (Option<Batch>, Vec<(u32, Batch)>, Vec<(Option<u32>, usize)>, usize, bool);
 
-type News = (Vec<(Vec<Batch>, Vec<Batch>)>, bool, Vec<Batch>);
+type News = (Vec<(Vec<Batch>, Vec<Batch>, Vec<Batch>)>, bool, Vec<Batch>);
 
 /// The state and the timers of a compiled process function, as ``penstock.runtime.operators.process`` has them, on columns.
 ///
 /// Args:
 ///     inputs: of each input, what gives the key of a record, and what takes a record.
 ///     on_timer: takes the time of a timer; None where nothing is done then.
-///     states: of each state, ``value`` or ``list``.
+///     states: of each state, ``value``, ``list`` or ``map``.
 ///
 /// Raises:
 ///     ValueError: these do not go together.
@@ -35,6 +35,7 @@ impl KeyedProcess {
         let kind = |name: &String| match name.as_str() {
             "value" => Some(Kind::Value),
             "list" => Some(Kind::List),
+            "map" => Some(Kind::Map),
             _ => None,
         };
         let states = states.iter().map(kind).collect::<Option<_>>().ok_or_else(refused)?;
@@ -48,9 +49,14 @@ impl KeyedProcess {
         Ok(Self { process, inputs: count })
     }
 
-    /// How many values and lists there are in all states.
+    /// How many values, lists and maps there are in all states.
     fn __len__(&self) -> usize {
         self.process.len()
+    }
+
+    /// The same, but that of a map each entry counts.
+    fn weight(&self) -> usize {
+        self.process.weight()
     }
 
     /// The time of the first timer; None where there is none.
@@ -95,7 +101,9 @@ impl KeyedProcess {
     /// What the state in Python does not know; it counts as known from then on. O(changes).
     ///
     /// Returns:
-    ///     Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value).
+    ///     Of each state, batches of keys with nothing in it any more, or with a new map (each in a tuple); of maps what they
+    ///     have not any more (key, key in the map); and of what is in it (key, value; of maps key, key in the map, value).
+    ///     Each is to be applied before the next one.
     ///     Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
     ///     time, key, and two numbers).
     ///
@@ -104,14 +112,14 @@ impl KeyedProcess {
     fn news(&mut self) -> PyResult<News> {
         let news = self.process.news().map_err(|_| PyValueError::new_err("this state cannot be in a batch"))?;
         let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect::<Vec<_>>();
-        let states = news.states.into_iter().map(|state| (batches(state.removed), batches(state.values))).collect();
+        let states = news.states.into_iter().map(|state| (batches(state.removed), batches(state.dropped), batches(state.values))).collect();
         Ok((states, news.timers.all, batches(news.timers.timers)))
     }
 
     /// Take the state of Python in place of this one.
     ///
     /// Args:
-    ///     states: what is in each state (key, value).
+    ///     states: what is in each state, as ``news`` gives it.
     ///     timers: all timers as they are in the heap (time, key, and the times of a window that has this time alone).
     ///
     /// Returns:

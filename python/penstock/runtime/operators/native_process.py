@@ -19,18 +19,19 @@ from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.constants import filled_by
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
-from penstock.runtime.state.handles import ListState, State, ValueState
+from penstock.runtime.state.handles import ListState, MapState, State, ValueState
 from penstock.runtime.state.keyed import VOID, KeyedState
 from penstock.runtime.state.timers import OperatorTime, TimerQueue
 from penstock.runtime.state.ttl import TTL_CLASSES
 
-_KINDS: dict[str, type[State]] = {"value": ValueState, "list": ListState}
+_KINDS: dict[str, type[State]] = {"value": ValueState, "list": ListState, "map": MapState}
 
 
 @dataclass(frozen=True)
 class ProcessPrograms:
-    """A process function, compiled: the programs of its methods by name; the attribute and kind (``value`` or ``list``)
-    of its states, by the number that they have in programs; and of each method the IDs of side outputs, by number."""
+    """A process function, compiled: the programs of its methods by name; the attribute and kind (``value``, ``list``
+    or ``map``) of its states, by the number that they have in programs; and of each method the IDs of side outputs, by
+    number."""
 
     methods: Mapping[str, str]
     states: tuple[tuple[str, str], ...]
@@ -70,6 +71,7 @@ class NativeProcess(TimedStage):
     ) -> None:
         super().__init__(None, state)
         self._functions, self._operator, self._programs, self._selectors = functions, operator, programs, selectors
+        self._kinds = [kind for _, kind in programs.states]
         self._inputs = [name for name in programs.methods if name != "on_timer"]
         self._names: list[str] | None = None  # of the states, when the function is open
 
@@ -109,9 +111,8 @@ class NativeProcess(TimedStage):
         if None in methods.values():
             return None
         on_timer = methods.pop("on_timer", None)
-        kinds = [kind for _, kind in self._programs.states]
         inputs = list(zip(self._selectors, methods.values(), strict=True))
-        return self._functions.KeyedProcess(inputs, on_timer, kinds)
+        return self._functions.KeyedProcess(inputs, on_timer, self._kinds)
 
     # --- records ---
 
@@ -159,6 +160,9 @@ class NativeProcess(TimedStage):
 
     # --- state ---
 
+    def _weight(self) -> int:
+        return self._windows.weight()
+
     def _more(self) -> int:
         return len(self._windows) - sum(map(len, self._tables())) if self._here else 0
 
@@ -174,7 +178,9 @@ class NativeProcess(TimedStage):
         timers, tables = list(self._queue), self._tables()
         if len(self._state.processing_timers) or any(timer.namespace is not VOID for timer in timers):
             return None
-        rows = [list(table.items()) for table in tables]
+        rows = [_rows(kind, table) for kind, table in zip(self._kinds, tables, strict=True)]
+        if None in rows:
+            return None
         waiting = [(timer.time, timer.slot, *_window(timer.time)) for timer in timers]
         batches = [self._functions.Batch.of(values) for values in (*rows, waiting)]
         if any(batch is None for batch in batches):
@@ -186,9 +192,12 @@ class NativeProcess(TimedStage):
         if not self._here:
             return
         states, whole, timers = self._windows.news()
-        for table, (removed, values) in zip(self._tables(), states, strict=True):
+        for kind, table, (removed, dropped, values) in zip(self._kinds, self._tables(), states, strict=True):
             for (key,) in rows_of(removed):
                 table.pop(key, None)
+            if kind == "map":
+                _settle_maps(table, dropped, values)
+                continue
             for key, value in rows_of(values):
                 table[key] = value
         self._settle_timers(self._queue, whole, timers, lambda start, end: VOID)
@@ -209,6 +218,25 @@ class ProcessStage:
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
         """Take records of the input."""
         return self._process.run_input(self._number, batch, start, end)
+
+
+def _rows(kind: str, table: dict[Any, Any]) -> list[Any] | None:
+    """A table as rows: of maps one for each entry. None where a map is empty, or no dict."""
+    if kind != "map":
+        return list(table.items())
+    if not all(type(entries) is dict and entries for entries in table.values()):
+        return None
+    return [(key, entry, value) for key, entries in table.items() for entry, value in entries.items()]
+
+
+def _settle_maps(table: dict[Any, Any], dropped: list[Any], values: list[Any]) -> None:
+    """Bring maps up to date; each is set again, so that it counts as changed."""
+    for key, entry in rows_of(dropped):
+        entries = table[key] = table[key]
+        entries.pop(entry, None)
+    for key, entry, value in rows_of(values):
+        entries = table[key] = table.get(key) or {}
+        entries[entry] = value
 
 
 def _window(time: int) -> tuple[int, int]:

@@ -35,6 +35,10 @@ class NativeStage(ABC):
     def _more(self) -> int:
         """How many more entries the native windows have than the state in Python."""
 
+    def _weight(self) -> int:
+        """How much there is to be moved where Python takes the state, in entries."""
+        return len(self._windows)
+
     def leave(self, most: int) -> int:
         """How many of the next records Python is to take, at the most so many."""
         if not self._here and not self._turn:
@@ -52,7 +56,7 @@ class NativeStage(ABC):
         """Bring the state in Python up to date; from now on Python has it."""
         if self._here:
             self.settle()
-            self._turn.begin(len(self._windows))
+            self._turn.begin(self._weight())
             self._here = False
             self._windows.clear()
 

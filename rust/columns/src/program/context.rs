@@ -21,10 +21,25 @@ pub enum Change {
     Replace(u32),
     /// Nothing is left.
     Clear(u32),
+    /// A map gets what is in a dict.
+    PutAll(u32),
+    /// A map loses a key.
+    Remove(u32),
     /// A timer of event time is registered.
     Register,
     /// One is deleted.
     Delete,
+}
+
+/// What a map state is asked for as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its keys.
+    Keys,
+    /// Their values.
+    Values,
+    /// Both.
+    Items,
 }
 
 /// What a function asks of its context.
@@ -62,12 +77,30 @@ impl Scope<'_> {
             ("add", [state, value]) => (Change::Add(self.state(state)?), self.expr(value)?),
             ("extend", [state, items]) => (Change::Extend(self.state(state)?), self.iterable(items)?),
             ("replace", [state, items]) => (Change::Replace(self.state(state)?), self.iterable(items)?),
+            ("put_all", [state, dict]) => (Change::PutAll(self.state(state)?), self.expr(dict)?),
+            ("remove", [state, key]) => (Change::Remove(self.state(state)?), self.expr(key)?),
+            ("put_entry", [state, key, value]) => {
+                return Ok(Some(Statement::PutEntry(self.state(state)?, self.expr(key)?, self.expr(value)?)));
+            }
             ("clear", [state]) => (Change::Clear(self.state(state)?), Expr::None),
             ("register", [time]) => (Change::Register, self.expr(time)?),
             ("delete", [time]) => (Change::Delete, self.expr(time)?),
             _ => return Ok(None),
         };
         Ok(Some(Statement::Change(change, value)))
+    }
+
+    /// What a map state is asked for; `None` for another expression.
+    pub(super) fn asked_map(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
+        Ok(Some(match (name, rest) {
+            ("map_get", [state, key]) => Expr::Entry(self.state(state)?, Box::new(self.expr(key)?)),
+            ("map_has", [state, key]) => Expr::HasEntry(self.state(state)?, Box::new(self.expr(key)?)),
+            ("map_empty", [state]) => Expr::NoEntries(self.state(state)?),
+            ("map_keys", [state]) => Expr::Entries(self.state(state)?, Part::Keys),
+            ("map_values", [state]) => Expr::Entries(self.state(state)?, Part::Values),
+            ("map_items", [state]) => Expr::Entries(self.state(state)?, Part::Items),
+            _ => return Ok(None),
+        }))
     }
 
     /// The number of a state.

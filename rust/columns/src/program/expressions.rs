@@ -63,6 +63,7 @@ impl Scope<'_> {
             ("concat", parts) => Expr::Concat(self.all(parts)?),
             ("each", [element, clauses]) => self.each(element, list(clauses)?)?,
             ("call", [function, arguments @ ..]) => self.call(function, arguments, false)?,
+            ("map_get" | "map_has" | "map_empty" | "map_keys" | "map_values" | "map_items", _) => return self.asked_map(name, rest),
             ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, Known::Other, self.all(rest)?),
             ("isinstance", [value, classes]) => self.is_instance(value, classes)?,
             ("sorted" | "insorted" | "extreme", _) => return self.by_keys(name, rest),

@@ -4,9 +4,13 @@
 //! ```text
 //! out    its results
 //! store  the states of all keys
+//! map    a state that is a map
+//! draft  what a function changes in one
 //! turn   what a function reads and changes for a record or a timer
 //! ```
 
+mod draft;
+mod map;
 mod out;
 mod store;
 mod turn;
@@ -38,6 +42,8 @@ pub enum Kind {
     Value,
     /// Items in order.
     List,
+    /// Values by keys.
+    Map,
 }
 
 /// An input.
@@ -104,9 +110,14 @@ impl Process {
         fits.then(|| Self { store: Store::new(spec.states.clone()), timers: timers(), spec })
     }
 
-    /// How many values and lists there are.
+    /// How many values, lists and maps there are.
     pub fn len(&self) -> usize {
         self.store.full()
+    }
+
+    /// The same, but that of a map each entry counts: how much there is to be moved where Python takes the state.
+    pub fn weight(&self) -> usize {
+        self.store.weight()
     }
 
     /// Whether there is neither state nor a timer.

@@ -5,6 +5,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::Kind;
+use super::map::{self, Map, MapStep};
 use crate::batch::Batch;
 use crate::tables::cells::Cells;
 use crate::tables::kept::Kept;
@@ -22,6 +23,7 @@ pub enum Held {
     Nothing,
     Value(Kept),
     List(Vec<Kept>),
+    Map(Box<Map>),
 }
 
 /// What a state will have.
@@ -32,15 +34,19 @@ pub enum Step {
     Add(Vec<Kept>),
     /// A list, with items at these places of the one before, or new ones.
     Replace(Vec<Result<usize, Kept>>),
+    /// A map that has something in it then.
+    Map(MapStep),
     Clear,
 }
 
 /// What Python does not know of a state.
 #[derive(Debug, Default)]
 pub struct StateNews {
-    /// Keys that have nothing any more, each in a tuple.
+    /// Keys that have nothing any more, or a new map, each in a tuple.
     pub removed: Vec<Batch>,
-    /// Key and value.
+    /// Of maps: key, and a key that the map has not any more.
+    pub dropped: Vec<Batch>,
+    /// Key and value; of maps key, key in the map, and value, in the order of the map.
     pub values: Vec<Batch>,
 }
 
@@ -49,8 +55,8 @@ pub struct StateNews {
 pub struct Store {
     pub kinds: Vec<Kind>,
     keys: Cells,
-    /// Of each state the type of its values or items, which all have; nothing is in them.
-    types: Vec<Cells>,
+    /// Of each state the types of its keys, if it is a map, and of its values or items, which all have; nothing is in them.
+    types: Vec<[Cells; 2]>,
     hashes: Vec<u64>,
     index: HashTable<u32>,
     hasher: FixedState,
@@ -58,6 +64,8 @@ pub struct Store {
     /// By state and number.
     held: Vec<Vec<Held>>,
     full: usize,
+    /// Entries of maps, apart from the first of each.
+    entries: usize,
     /// Keys with a state that has changed since the last time, and these states by their bits.
     changed: Vec<u32>,
     changes: Vec<u64>,
@@ -68,7 +76,7 @@ pub struct Store {
 impl Store {
     pub fn new(kinds: Vec<Kind>) -> Self {
         let held = kinds.iter().map(|_| Vec::new()).collect();
-        let types = kinds.iter().map(|_| Cells::with_lists()).collect();
+        let types = kinds.iter().map(|_| [Cells::default(), Cells::with_lists()]).collect();
         Self {
             kinds,
             keys: Cells::default(),
@@ -79,15 +87,27 @@ impl Store {
             free: Vec::new(),
             held,
             full: 0,
+            entries: 0,
             changed: Vec::new(),
             changes: Vec::new(),
             known: Vec::new(),
         }
     }
 
-    /// How many values and lists there are.
+    /// How many values, lists and maps there are.
     pub fn full(&self) -> usize {
         self.full
+    }
+
+    /// The same, but that of a map each entry counts.
+    pub fn weight(&self) -> usize {
+        self.full + self.entries
+    }
+
+    /// The hash of a key of a map. Doubt: a dict cannot have it, or has its own ways with it.
+    #[inline]
+    pub fn entry_hash(&self, key: Value<'_>) -> Result<u64, Doubt> {
+        map::hash(&self.hasher, key)
     }
 
     /// The hash of a key. A key is a text, an integer, or a tuple of these and of None; others are in doubt.
@@ -109,11 +129,15 @@ impl Store {
 
     /// Whether a step can be done.
     pub fn admits_step(&mut self, state: usize, step: &Step) -> bool {
-        let of_state = &mut self.types[state];
+        let [keys, values] = &mut self.types[state];
         match step {
-            Step::Set(value) => of_state.admits(value.value()),
-            Step::Add(items) => items.iter().all(|item| of_state.admits(item.value())),
-            Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| of_state.admits(item.value()))),
+            Step::Set(value) => values.admits(value.value()),
+            Step::Add(items) => items.iter().all(|item| values.admits(item.value())),
+            Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| values.admits(item.value()))),
+            Step::Map(step) => {
+                step.old.iter().all(|(_, value)| value.as_ref().is_none_or(|value| values.admits(value.value())))
+                    && step.more.iter().all(|(_, key, value)| keys.admits(key.value()) && values.admits(value.value()))
+            }
             Step::Clear => true,
         }
     }
@@ -151,7 +175,7 @@ impl Store {
     /// Does a step.
     pub fn apply(&mut self, state: usize, number: usize, step: Step) {
         let held = &mut self.held[state][number];
-        let before = !matches!(held, Held::Nothing);
+        let (before, entries) = (!matches!(held, Held::Nothing), held.more_entries());
         match step {
             Step::Set(value) => *held = Held::Value(value),
             Step::Add(items) => {
@@ -172,8 +196,17 @@ impl Store {
                 };
                 *held = Held::List(items.into_iter().filter_map(item).collect());
             }
+            Step::Map(step) => {
+                if !matches!(held, Held::Map(_)) {
+                    *held = Held::Map(Box::default());
+                }
+                if let Held::Map(map) = held {
+                    map.apply(step);
+                }
+            }
             Step::Clear => *held = Held::Nothing,
         }
+        self.entries = self.entries + held.more_entries() - entries;
         let after = !matches!(held, Held::Nothing);
         self.full = self.full + usize::from(after) - usize::from(before);
         if self.changes[number] == 0 {
@@ -188,6 +221,7 @@ impl Store {
         for number in std::mem::take(&mut self.changed) {
             let at = number as usize;
             self.changes[at] = 0;
+            self.held.iter_mut().for_each(|held| held[at].settle());
             let has = |state: &usize| !matches!(self.held[*state][at], Held::Nothing);
             self.known[at] = (0..self.kinds.len()).filter(has).fold(0, |bits, state| bits | 1 << state);
             if self.known[at] == 0 {
@@ -201,22 +235,32 @@ impl Store {
     }
 
     fn news_of(&self, state: usize) -> Result<StateNews, Doubt> {
-        let (mut removed, mut values, mut arena) = (Rows::default(), Rows::default(), Bump::new());
+        let [mut removed, mut dropped, mut values] = [(); 3].map(|()| Rows::default());
+        let mut arena = Bump::new();
         for &number in &self.changed {
             let number = number as usize;
             if self.changes[number] >> state & 1 == 0 {
                 continue;
             }
             let key = self.keys.get(number, &arena);
+            let known = self.known[number] >> state & 1 == 1;
             match &self.held[state][number] {
                 Held::Value(value) => values.push(&[key, value.value()])?,
                 Held::List(items) => values.push(&[key, list(items, &arena)])?,
-                Held::Nothing if self.known[number] >> state & 1 == 1 => removed.push(&[key])?,
+                Held::Map(map) => {
+                    let news = map.news();
+                    if news.new && known {
+                        removed.push(&[key])?;
+                    }
+                    news.removed.iter().try_for_each(|entry| dropped.push(&[key, entry.value()]))?;
+                    news.changed.iter().try_for_each(|(entry, value)| values.push(&[key, entry.value(), value.value()]))?;
+                }
+                Held::Nothing if known => removed.push(&[key])?,
                 Held::Nothing => {}
             }
             arena.reset();
         }
-        Ok(StateNews { removed: removed.finish(), values: values.finish() })
+        Ok(StateNews { removed: removed.finish(), dropped: dropped.finish(), values: values.finish() })
     }
 
     /// Takes the values of Python, by state, in the form of [`StateNews::values`]. Doubt: some of it cannot be here.
@@ -224,11 +268,16 @@ impl Store {
         let mut arena = Bump::new();
         for (state, batches) in states.iter().enumerate() {
             each(batches, &mut arena, |fields, _| {
-                let &[key, value] = fields else { return Err(Doubt) };
-                let step = match (self.kinds[state], value) {
-                    (Kind::List, Value::List(items)) => Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?),
-                    (Kind::List, _) => return Err(Doubt),
-                    (Kind::Value, value) => Step::Set(Kept::new(value)?),
+                let (key, step) = match (self.kinds[state], fields) {
+                    (Kind::List, &[key, Value::List(items)]) => {
+                        (key, Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?))
+                    }
+                    (Kind::Value, &[key, value]) => (key, Step::Set(Kept::new(value)?)),
+                    (Kind::Map, &[key, entry, value]) => {
+                        let more = vec![(self.entry_hash(entry)?, Kept::new(entry)?, Kept::new(value)?)];
+                        (key, Step::Map(MapStep { more, ..MapStep::default() }))
+                    }
+                    _ => return Err(Doubt),
                 };
                 if !self.admits_step(state, &step) {
                     return Err(Doubt);
@@ -246,8 +295,23 @@ impl Store {
         }
         for number in std::mem::take(&mut self.changed) {
             self.changes[number as usize] = 0;
+            self.held.iter_mut().for_each(|held| held[number as usize].settle());
         }
         Ok(())
+    }
+}
+
+impl Held {
+    /// Entries of a map, apart from the first.
+    fn more_entries(&self) -> usize {
+        if let Self::Map(map) = self { map.len().saturating_sub(1) } else { 0 }
+    }
+
+    /// Notes that Python knows what is there.
+    fn settle(&mut self) {
+        if let Self::Map(map) = self {
+            map.settled();
+        }
     }
 }
 

@@ -85,6 +85,40 @@ fn lists_grow_and_are_replaced() {
     assert_eq!(shown(news.states[0].values.first())[0].0, expected);
 }
 
+/// Counts the record's number in a map, forgets the number before it, and yields what is in the map.
+const COUNTING: &str = r#"
+    ["set", 1, ["index", ["local", 0], ["const", 1]]],
+    ["put_entry", 0, ["local", 1], ["add", ["or", ["map_get", 0, ["local", 1]], ["const", 0]], ["const", 1]]],
+    ["remove", 0, ["sub", ["local", 1], ["const", 1]]],
+    ["yield", ["tuple", ["map_items", 0], ["map_has", 0, ["const", true]], ["map_empty", 0]]]"#;
+
+#[test]
+fn maps_keep_their_order() {
+    let mut process = process(&[Kind::Map], COUNTING, SHOWING);
+    let numbers = [5, 1, 5, 9, 2, 1];
+    let records: Vec<_> = numbers.iter().map(|&number| ("a", number, 0)).collect();
+    let done = process.run(0, &batch(&records), 0, 6, 0);
+    let last = shown(done.out.as_ref()).pop().expect("there are results").0;
+    let items = "List([Tuple([Int(5), Int(2)]), Tuple([Int(9), Int(1)]), Tuple([Int(2), Int(1)]), Tuple([Int(1), Int(1)])])";
+    assert_eq!(last, format!("Tuple([{items}, Bool(true), Bool(false)])"));
+    assert_eq!((process.len(), process.weight()), (1, 4));
+}
+
+#[test]
+fn python_learns_what_has_changed_in_a_map() {
+    let mut process = process(&[Kind::Map], COUNTING, SHOWING);
+    let records: Vec<_> = (0..20).map(|number| ("a", 10 * number, 0)).collect();
+    process.run(0, &batch(&records), 0, 20, 0);
+    let news = process.news().expect("it can be shown");
+    assert_eq!((news.states[0].removed.len(), news.states[0].dropped.len(), news.states[0].values[0].len()), (0, 0, 20));
+    process.run(0, &batch(&[("a", 31, 0), ("a", 50, 0), ("a", 71, 0), ("a", 70, 0)]), 0, 4, 0);
+    let news = process.news().expect("it can be shown");
+    let [dropped, values] = [&news.states[0].dropped, &news.states[0].values].map(|rows| shown(rows.first()));
+    assert_eq!(dropped.iter().map(|row| &*row.0).collect::<Vec<_>>(), [30, 70].map(|key| format!(r#"Tuple([Text("a"), Int({key})])"#)));
+    let changed = [(50, 2), (31, 1), (71, 1), (70, 1)].map(|(key, value)| format!(r#"Tuple([Text("a"), Int({key}), Int({value})])"#));
+    assert_eq!(values.iter().map(|row| &*row.0).collect::<Vec<_>>(), changed);
+}
+
 #[test]
 fn what_python_knows_comes_back() {
     let mut process = process(&[Kind::Value], ADDING, SHOWING);

@@ -4,9 +4,11 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
 use super::Kind;
+use super::draft::{self, Draft};
+use super::map::Map;
 use super::store::{Held, Step, Store, list};
 use crate::machine::Context;
-use crate::program::{Around, Change};
+use crate::program::{Around, Change, Part};
 use crate::tables::kept::Kept;
 use crate::tables::windows::entries::{Entries, Window};
 use crate::value::{Doubt, Value};
@@ -40,6 +42,7 @@ enum New<'a> {
     Whole(Value<'a>),
     /// Items more than before.
     More(Items<'a, Value<'a>>),
+    Map(Draft<'a>),
     Nothing,
 }
 
@@ -66,7 +69,7 @@ impl<'a> Turn<'a> {
             Held::Value(value) => value.value(),
             Held::List(items) => list(items, self.arena),
             Held::Nothing if self.store.kinds[state] == Kind::List => Value::List(&[]),
-            Held::Nothing => Value::None,
+            Held::Nothing | Held::Map(_) => Value::None,
         };
         self.own[state].before = Some(before);
         before
@@ -90,9 +93,30 @@ impl<'a> Turn<'a> {
             }
             New::Nothing => *own = New::Whole(Value::List(arena.alloc_slice_copy(items))),
             New::Whole(Value::List(old)) => *own = New::Whole(together(old, items, arena)),
-            New::Whole(_) => return Err(Doubt),
+            New::Whole(_) | New::Map(_) => return Err(Doubt),
         }
         Ok(())
+    }
+
+    /// The map that was there before.
+    fn map(&self, state: usize) -> Result<Option<&'a Map>, Doubt> {
+        match self.held(state) {
+            _ if self.store.kinds[state] != Kind::Map => Err(Doubt),
+            Held::Map(map) => Ok(Some(map)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The map as it becomes.
+    fn draft(&mut self, state: usize) -> Result<&mut Draft<'a>, Doubt> {
+        let map = self.map(state)?;
+        let new = &mut self.own[state].new;
+        match new {
+            New::Same => *new = New::Map(Draft::new(map, self.arena)),
+            New::Nothing => *new = New::Map(Draft::new(None, self.arena)),
+            _ => {}
+        }
+        if let New::Map(draft) = new { Ok(draft) } else { Err(Doubt) }
     }
 
     /// Adds what is to be done now that the function has ended.
@@ -106,6 +130,9 @@ impl<'a> Turn<'a> {
                 }
                 New::Whole(value) => Step::Set(Kept::new(*value)?),
                 New::More(items) => Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?),
+                New::Map(draft) if draft.is_same() => continue,
+                New::Map(draft) if draft.is_empty() => Step::Clear,
+                New::Map(draft) => Step::Map(draft.step()?),
                 New::Nothing => Step::Clear,
             };
             changes.states.push((state, step));
@@ -146,6 +173,7 @@ impl<'a> Context<'a> for Turn<'a> {
         Ok(match &self.own[state].new {
             New::Same => self.before(state),
             New::Whole(value) => *value,
+            New::Map(_) => return Err(Doubt),
             New::Nothing if self.store.kinds[state] == Kind::List => Value::List(&[]),
             New::Nothing => Value::None,
             New::More(more) => {
@@ -156,6 +184,39 @@ impl<'a> Context<'a> for Turn<'a> {
                 Value::List(items.into_bump_slice())
             }
         })
+    }
+
+    fn entry(&mut self, state: u32, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
+        let hash = self.store.entry_hash(key)?;
+        let map = self.map(state as usize)?;
+        match (&self.own[state as usize].new, map) {
+            (New::Map(draft), _) => draft.get(hash, key),
+            (New::Same, Some(map)) => Ok(map.find(hash, key)?.and_then(|place| map.value(place)).map(Kept::value)),
+            _ => Ok(None),
+        }
+    }
+
+    fn has_no_entries(&mut self, state: u32) -> Result<bool, Doubt> {
+        let map = self.map(state as usize)?;
+        Ok(match &self.own[state as usize].new {
+            New::Map(draft) => draft.is_empty(),
+            New::Same => map.is_none_or(Map::is_empty),
+            _ => true,
+        })
+    }
+
+    fn entries(&mut self, state: u32, part: Part) -> Result<Value<'a>, Doubt> {
+        let map = self.map(state as usize)?;
+        Ok(match (&self.own[state as usize].new, map) {
+            (New::Map(draft), _) => draft.list(part, self.arena),
+            (New::Same, Some(map)) => draft::list(map, part, self.arena),
+            _ => Value::List(&[]),
+        })
+    }
+
+    fn put_entry(&mut self, state: u32, key: Value<'a>, value: Option<Value<'a>>) -> Result<(), Doubt> {
+        let hash = self.store.entry_hash(key)?;
+        self.draft(state as usize)?.set(hash, key, value)
     }
 
     fn change(&mut self, change: Change, value: Value<'a>) -> Result<(), Doubt> {
@@ -172,6 +233,11 @@ impl<'a> Context<'a> for Turn<'a> {
                 let Value::List(items) = value else { return Err(Doubt) };
                 self.own[state as usize].new = if items.is_empty() { New::Nothing } else { New::Whole(value) };
             }
+            Change::PutAll(state) => {
+                let Value::Dict(entries) = value else { return Err(Doubt) };
+                return entries.iter().try_for_each(|&(key, value)| self.put_entry(state, key, Some(value)));
+            }
+            Change::Remove(state) => self.put_entry(state, value, None)?,
             Change::Clear(state) => self.own[state as usize].new = New::Nothing,
             Change::Register | Change::Delete => {
                 let Value::Int(time) = value else { return Err(Doubt) };
