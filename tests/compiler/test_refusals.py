@@ -220,6 +220,9 @@ class F(KeyedProcessFunction):
         self.list = context.get_list_state(None)
         self.map = context.get_map_state(None)
         self.reducing = context.get_reducing_state(None)
+        function = max
+        self.other = context.get_aggregating_state(AggregatingStateDescriptor("other", function, None))
+        self.printing = context.get_reducing_state(ReducingStateDescriptor("p", lambda a, b: print(a) or b, None))
         self.either = context.get_state(None)
         self.either = None
         self.late = context.get_state(None)
@@ -232,7 +235,9 @@ class F(KeyedProcessFunction):
 f = F()
 """
 REFUSED_PROCESS = [
-    ("¦self.reducing.get()", "reducing is a reducing state, which programs do not have"),
+    ("¦self.reducing.get()", "the function of the reducing state reducing is not known before open() runs"),
+    ("yield ¦self.other.get()", "the function of the aggregating state other is not known before open() runs"),
+    ("self.printing.add(value)", "print() prints"),
     ("yield self.map.get(¦1, 2)", "this call cannot be translated"),
     ("yield len(¦self.map)", "self.map is used for more than its own methods"),
     ("x = ¦self.map.put(1, 2)", "put() of this state is Python's, where its result is used"),

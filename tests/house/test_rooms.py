@@ -93,6 +93,7 @@ ROOMS = {
         "texts",
         "trees",
         "names",
+        "descriptors",
         "opened",
         "lists",
         "windows",

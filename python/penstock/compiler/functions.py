@@ -97,7 +97,8 @@ def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled
     text = program_text(unit.functions, len(unit.states.native))
     if len(text) > _LONGEST:
         return Refusal(f"its constants have more than {_LONGEST >> 20} MB")
-    return Compiled(text, tuple(unit.names[1:]), tuple(unit.states.native.items()), tuple(unit.tags))
+    states = tuple((name, *state) for name, state in unit.states.native.items())
+    return Compiled(text, tuple(unit.names[1:]), states, tuple(unit.tags))
 
 
 def compile_aggregate(function: Any) -> CompiledAggregate | Refusal:
@@ -169,8 +170,8 @@ class _Unit:
         plain = getattr(method, "__func__", method)
         tree = self.trees.of(plain) if isinstance(plain, FunctionType) else None
         if isinstance(plain, FunctionType) and isinstance(tree, ast.FunctionDef):
-            self.states = states_of(function, plain, tree)
             file = self.trees.file(plain.__code__.co_filename, plain.__globals__)
+            self.states = states_of(function, plain, tree, file, self.trees)
             self.opened = None if file is None else opened_by(function, plain, tree, file)
 
     def _check_lifecycle(self, function: Any, called: str) -> None:
@@ -323,6 +324,12 @@ class _Body(Statements):
         super().__init__(scope, lists, result, is_generator)
         self.unit = unit
         self.makes_sets = unit.makes_sets
+
+    def combining(self, function: Any, method: str, count: int, node: ast.AST) -> int:
+        plain, first, keywords = _plain(_bound(function, method))
+        if plain is None or plain in LIBRARY:
+            raise RefusedError(f"{method}() of the state's function is not written in Python", node)
+        return self.unit.compile(plain, first, keywords, count=count)
 
     def program_call(self, static: Static, node: ast.Call) -> Json:
         plain, first, keywords = _plain(static.value)

@@ -1,27 +1,36 @@
 """Process functions: the state of a key, its timers, and the context.
 
-The attributes that ``open`` assigns from ``get_state``, ``get_list_state`` and ``get_map_state`` are states, by number
-in a program. Of the context a function may ask the key, the timestamp and the watermark; it may register and delete
-timers of event time. What a function does to state takes effect when it has ended, so nothing that Python runs later, a
-generator, may see it."""
+The attributes that ``open`` assigns from ``get_state`` and its like are states, by number in a program. Of the context
+a function may ask the key, the timestamp and the watermark; it may register and delete timers of event time. What a
+function does to state takes effect when it has ended, so nothing that Python runs later, a generator, may see it."""
 
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 from penstock.common.functions.output_tag import OutputTag
+from penstock.compiler.descriptors import Opening
 from penstock.compiler.names import CONTEXT, Scope, Static, written
 from penstock.compiler.patterns import Patterns
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
-from penstock.compiler.trees import Tree
+from penstock.compiler.trees import ParsedFile, Tree, Trees
+from penstock.runtime.usercode.functions import mark
 
-_GETTERS = {"get_state": "value", "get_list_state": "list", "get_map_state": "map"}
-_OTHERS = {"get_reducing_state": "reducing", "get_aggregating_state": "aggregating"}
+_GETTERS = {
+    "get_state": "value",
+    "get_list_state": "list",
+    "get_map_state": "map",
+    "get_reducing_state": "reducing",
+    "get_aggregating_state": "aggregating",
+}
+_COMBINING = {"reducing": ("reduce",), "aggregating": ("create_accumulator", "add", "get_result")}
+"""By kind of state: the methods of its function that are called."""
 _ASKS = {"timestamp": "time", "get_current_key": "key"}
 _TIMERS = {"register_event_time_timer": "register", "delete_event_time_timer": "delete"}
 _CHANGES = {
@@ -44,29 +53,47 @@ class KeyedStates:
 
     owner: Any = None
     kinds: Mapping[str, str] = field(default_factory=dict[str, str])
+    functions: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Those of reducing and aggregating states, as far as they are known."""
 
     @property
-    def native(self) -> dict[str, str]:
-        """The attributes and kinds of those that programs have, in the order of their numbers."""
-        return {name: kind for name, kind in self.kinds.items() if kind in _GETTERS.values()}
+    def native(self) -> dict[str, tuple[str, str]]:
+        """The attributes of those that programs have, in the order of their numbers: kind, and the mark of its
+        functions."""
+        known = {name: kind for name, kind in self.kinds.items() if kind not in _COMBINING or name in self.functions}
+        return {name: (kind, self._mark(name, kind)) for name, kind in known.items()}
+
+    def _mark(self, name: str, kind: str) -> str:
+        function = self.functions.get(name)
+        return "" if function is None else mark(function, _COMBINING[kind])
 
 
-def states_of(owner: Any, function: FunctionType, tree: ast.FunctionDef) -> KeyedStates:
+def states_of(
+    owner: Any, function: FunctionType, tree: ast.FunctionDef, file: ParsedFile | None, trees: Trees
+) -> KeyedStates:
     """The states that ``open`` of an object, ``function``, gets from its runtime context."""
     arguments = [*tree.args.posonlyargs, *tree.args.args]
     if len(arguments) < 2:
         return KeyedStates(owner)
     itself, context = arguments[0].arg, arguments[1].arg
-    assigned: dict[str, list[str]] = {}
+    assigned: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         for target in targets:
             if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == itself:
-                assigned.setdefault(target.attr, []).append(_kind(getattr(node, "value", None), context))
+                assigned.setdefault(target.attr, []).append(getattr(node, "value", None))
     elsewhere = written(type(owner), function)
-    once = {name: kinds[0] for name, kinds in assigned.items() if len(kinds) == 1 and name not in elsewhere}
-    kinds = {name: kind for name, kind in once.items() if kind}
-    return KeyedStates(owner, kinds)
+    once = {name: values[0] for name, values in assigned.items() if len(values) == 1 and name not in elsewhere}
+    kinds = {name: kind for name, value in once.items() if (kind := _kind(value, context))}
+    functions: dict[str, Any] = {}
+    if file is not None and any(kind in _COMBINING for kind in kinds.values()):
+        opening = Opening(owner, function, tree, file, trees)
+        for name, kind in kinds.items():
+            call = once[name]
+            if kind in _COMBINING and isinstance(call, ast.Call) and len(call.args) == 1:
+                functions[name] = opening.combining(call.args[0], kind)
+        functions = {name: known for name, known in functions.items() if known is not None}
+    return KeyedStates(owner, kinds, functions)
 
 
 def _kind(node: ast.expr | None, context: str) -> str:
@@ -76,7 +103,7 @@ def _kind(node: ast.expr | None, context: str) -> str:
     of = node.func.value
     if not isinstance(of, ast.Name) or of.id != context:
         return ""
-    return {**_GETTERS, **_OTHERS}.get(node.func.attr, "")
+    return _GETTERS.get(node.func.attr, "")
 
 
 class ProcessCalls(Patterns):
@@ -87,6 +114,10 @@ class ProcessCalls(Patterns):
     aliases: Mapping[str, ast.Attribute] = MappingProxyType({})
     """The variables that are a state, and the attribute that it is."""
 
+    @abstractmethod
+    def combining(self, function: Any, method: str, count: int, node: ast.AST) -> int:
+        """The number of a method of a state's function, which takes so many arguments."""
+
     def process_call(self, node: ast.Call, use: Use) -> Json | None:
         """A call that reads the state of a key, or asks the context; None for another one."""
         called = node.func
@@ -94,7 +125,7 @@ class ProcessCalls(Patterns):
             return None
         state = self._state(called.value)
         if state is not None:
-            return self._read(*state, node, called.attr, use)
+            return self._read(state, node, called.attr, use)
         if self._is_service(called.value):
             if called.attr == "current_watermark" and not node.args and not node.keywords:
                 return ["around", "watermark"]
@@ -116,6 +147,8 @@ class ProcessCalls(Patterns):
         if state is None:
             return None
         number, kind = state
+        if kind in _COMBINING and method == "add":
+            return self._combine(state, self._argument(node), node)
         if kind == "map" and method in ("put", "put_all", "remove"):
             return [self._map_change(number, method, node)]
         if method == "clear" and not node.args and not node.keywords:
@@ -189,7 +222,30 @@ class ProcessCalls(Patterns):
             return ["put_all", number, ["builtin", "dict", self.expression(argument, Use.READ)]]
         return ["remove", number, self.expression(argument, Use.READ)]
 
-    def _read(self, number: int, kind: str, node: ast.Call, method: str, use: Use) -> Json:
+    def _combine(self, state: tuple[int, str], argument: ast.expr, node: ast.AST) -> list[Json]:
+        """The effect of ``add`` of a reducing or aggregating state."""
+        number, kind = state
+        value, held = self.scope.fresh(), ["held", number]
+        added, before = ["local", value], ["state", number]
+        begin: Json = ["set", value, self.expression(argument)]
+        if kind == "reducing":
+            reduced = ["call", self._method_of(state, "reduce", 2, node), before, added]
+            return [begin, ["if", held, [["store", number, reduced]], [["store", number, added]]]]
+        new = ["call", self._method_of(state, "create_accumulator", 0, node)]
+        result = ["call", self._method_of(state, "add", 2, node), added, ["if", held, before, new]]
+        return [begin, ["store", number, result]]
+
+    def _method_of(self, state: tuple[int, str], method: str, count: int, node: ast.AST) -> int:
+        states = self.scope.states
+        return self.combining(states.functions[list(states.native)[state[0]]], method, count, node)
+
+    def _read(self, state: tuple[int, str], node: ast.Call, method: str, use: Use) -> Json:
+        number, kind = state
+        if kind in _COMBINING and method == "get" and not node.args and not node.keywords:
+            if kind == "reducing":
+                return ["state", number]
+            result = ["call", self._method_of(state, "get_result", 1, node), ["state", number]]
+            return ["if", ["held", number], result, ["const", None]]
         if kind == "map" and method in _MAP_READS:
             if method not in _KEYED_READS and not node.args and not node.keywords:
                 return [_MAP_READS[method], number]
@@ -210,7 +266,7 @@ class ProcessCalls(Patterns):
             return None
         kind, native = states.kinds[node.attr], list(states.native)
         if node.attr not in native:
-            raise RefusedError(f"{node.attr} is a {kind} state, which programs do not have", node)
+            raise RefusedError(f"the function of the {kind} state {node.attr} is not known before open() runs", node)
         return native.index(node.attr), kind
 
     def _argument(self, node: ast.Call) -> ast.expr:

@@ -17,11 +17,15 @@ from penstock import _native
 from penstock.common import Configuration, Row, Time, Types
 from penstock.compiler.operators import Compilation
 from penstock.datastream import (
+    AggregateFunction,
+    AggregatingStateDescriptor,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
     ListStateDescriptor,
     MapStateDescriptor,
     OutputTag,
+    ReduceFunction,
+    ReducingStateDescriptor,
     StateTtlConfig,
     StreamExecutionEnvironment,
     ValueStateDescriptor,
@@ -267,7 +271,79 @@ class MapStates(KeyedProcessFunction):
         self.map.clear()
 
 
-FUNCTIONS = {"counting": Counting, "lists": Lists, "waiting": Waiting, "rows": Rows, "maps": MapStates}
+class Mean(AggregateFunction):
+    """The mean of numbers but the first; its accumulator may be None."""
+
+    def create_accumulator(self) -> Any:
+        return None
+
+    def add(self, value: Any, accumulator: Any) -> Any:
+        if accumulator is None:
+            return (0, 3) if value[1] == 1 else None if value[1] == 3 else (value[1], 1)
+        return accumulator[0] + value[1], accumulator[1] + 1
+
+    def get_result(self, accumulator: Any) -> Any:
+        return -1.0 if accumulator is None else accumulator[0] / accumulator[1]
+
+    def merge(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+
+class Larger(ReduceFunction):
+    def reduce(self, value1: Any, value2: Any) -> Any:
+        return value1 if value1 is not None and value1[1] > value2[1] else self.other(value2)
+
+    def other(self, value: Any) -> Any:
+        return None if value[1] == 2 else value
+
+
+class Combined(KeyedProcessFunction):
+    """States that combine what is added to them, whose functions are given in several ways."""
+
+    def open(self, runtime_context: Any) -> None:
+        mean = AggregatingStateDescriptor("mean", Mean(), Types.PICKLED_BYTE_ARRAY())
+        self.mean = runtime_context.get_aggregating_state(mean)
+        self.largest = runtime_context.get_reducing_state(ReducingStateDescriptor("largest", Larger(), PAIR))
+        self.sum = runtime_context.get_reducing_state(
+            ReducingStateDescriptor("sum", lambda one, other: one + other, type_info=LONG)
+        )
+        self.by_name = runtime_context.get_reducing_state(ReducingStateDescriptor("by name", take_less, LONG))
+        self.digits = runtime_context.get_reducing_state(ReducingStateDescriptor("digits", self.together, LONG))
+
+    def together(self, one: int, other: int) -> int:
+        return (10 * one + other) % 1000
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        self.mean.add(value)
+        if value[1] % 3:
+            self.largest.add(value)
+        self.sum.add(value[1])
+        self.by_name.add(value[1])
+        self.digits.add(value[1] % 10)
+        yield value[0], self.mean.get(), self.largest.get(), self.sum.get(), self.by_name.get(), self.digits.get()
+        if value[1] > 7:
+            self.mean.clear()
+            self.sum.clear()
+            self.sum.add(1000)
+            self.sum.add(1)
+            self.digits.clear()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> None:
+        self.largest.clear()
+
+
+def take_less(one: int, other: int) -> int:
+    return min(one, other)
+
+
+FUNCTIONS = {
+    "counting": Counting,
+    "lists": Lists,
+    "waiting": Waiting,
+    "rows": Rows,
+    "maps": MapStates,
+    "combined": Combined,
+}
 RECORD = st.tuples(st.tuples(st.sampled_from("abc"), st.integers(-5, 9)), st.integers(-20, 60))
 RARE = st.tuples(
     st.tuples(st.sampled_from("ab"), st.sampled_from([LARGE, LARGE // 2, 0.5, True])), st.integers(-20, 60)
@@ -319,6 +395,12 @@ STATEMENTS = [
     "self.counts[value] = (self.counts[value] or 0) + 1",
     "self.counts[(value[0], 1)] = len(self.counts.values())",
     "yield list(self.counts.items()),",
+    "self.total.add(value)",
+    "self.total.clear()",
+    "self.mean.add(value)",
+    "self.mean.add((value[0], 2 * value[1]))",
+    "self.mean.clear()",
+    "yield self.total.get(), self.mean.get(), value[1]",
     "timers.register_event_time_timer(ctx.timestamp() + int(value[1]))",
     "timers.register_event_time_timer(ctx.timestamp() + 3)",
     "timers.delete_event_time_timer(ctx.timestamp() + 3)",
@@ -340,6 +422,10 @@ class Written({base}):
         self.pairs = runtime_context.get_list_state(ListStateDescriptor("pairs", PAIR))
         self.map = runtime_context.get_map_state(MapStateDescriptor("map", LONG, PAIR))
         self.counts = runtime_context.get_map_state(MapStateDescriptor("counts", PAIR, LONG))
+        self.total = runtime_context.get_reducing_state(
+            ReducingStateDescriptor("total", lambda one, other: (one[0], one[1] + other[1]), PAIR)
+        )
+        self.mean = runtime_context.get_aggregating_state(AggregatingStateDescriptor("mean", Mean()))
 
     def last(self):
         pair = self.pair.value()
@@ -389,6 +475,18 @@ def test_written_functions(both, data, tracked, steps):
     follow(BothProcesses(spec, tracked), steps)
 
 
+class Doubling(KeyedProcessFunction):
+    """A state under another function than the one that is written for it."""
+
+    def open(self, runtime_context: Any) -> None:
+        runtime_context.get_reducing_state(ReducingStateDescriptor("sum", take_less, LONG))
+        self.sum = runtime_context.get_reducing_state(ReducingStateDescriptor("sum", lambda a, b: a + b, LONG))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        self.sum.add(value[1])
+        yield value[0], self.sum.get()
+
+
 class Living(KeyedProcessFunction):
     """Its state expires, or has a default, or is one under two names, or another one."""
 
@@ -410,11 +508,11 @@ class Living(KeyedProcessFunction):
         yield value[0], number
 
 
-@pytest.mark.parametrize("which", ["expires", "twice"])
+@pytest.mark.parametrize("which", ["expires", "twice", "other function"])
 def test_states_that_are_not_what_they_seem_stay_in_python(which):
     both = BothProcesses(operator(Living("usual")))
     both.take([(("a", 1), 0), (("a", 1), 0)])
-    both = BothProcesses(operator(Living(which)))
+    both = BothProcesses(operator(Doubling() if which == "other function" else Living(which)))
     records = [(("a", 1), 0), (("a", 1), 0)]
     for value, time in records:
         both.python.take(value, time)

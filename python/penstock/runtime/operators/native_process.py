@@ -19,22 +19,37 @@ from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.constants import filled_by
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
-from penstock.runtime.state.handles import ListState, MapState, State, ValueState
+from penstock.runtime.state.handles import (
+    AggregatingState,
+    ListState,
+    MapState,
+    ReducingState,
+    State,
+    ValueState,
+)
 from penstock.runtime.state.keyed import VOID, KeyedState
 from penstock.runtime.state.timers import OperatorTime, TimerQueue
 from penstock.runtime.state.ttl import TTL_CLASSES
 
-_KINDS: dict[str, type[State]] = {"value": ValueState, "list": ListState, "map": MapState}
+_KINDS: dict[str, type[State]] = {
+    "value": ValueState,
+    "list": ListState,
+    "map": MapState,
+    "reducing": ReducingState,
+    "aggregating": AggregatingState,
+}
+_FORMS = {"reducing": "value", "aggregating": "value"}
+"""The kind that native code takes another one for: their functions are in the programs."""
 
 
 @dataclass(frozen=True)
 class ProcessPrograms:
-    """A process function, compiled: the programs of its methods by name; the attribute and kind (``value``, ``list``
-    or ``map``) of its states, by the number that they have in programs; and of each method the IDs of side outputs, by
-    number."""
+    """A process function, compiled: the programs of its methods by name; its states by the number that they have in
+    programs, each with its attribute, kind and the mark of its functions; and of each method the IDs of side outputs,
+    by number."""
 
     methods: Mapping[str, str]
-    states: tuple[tuple[str, str], ...]
+    states: tuple[tuple[str, str, str], ...]
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
 
 
@@ -71,7 +86,7 @@ class NativeProcess(TimedStage):
     ) -> None:
         super().__init__(None, state)
         self._functions, self._operator, self._programs, self._selectors = functions, operator, programs, selectors
-        self._kinds = [kind for _, kind in programs.states]
+        self._kinds = [_FORMS.get(kind, kind) for _, kind, _ in programs.states]
         self._inputs = [name for name in programs.methods if name != "on_timer"]
         self._names: list[str] | None = None  # of the states, when the function is open
 
@@ -96,11 +111,11 @@ class NativeProcess(TimedStage):
     def _named(self) -> list[str] | None:
         """The names of the states; None where one is not what the compiler took it for."""
         names: list[str] = []
-        for attribute, kind in self._programs.states:
+        for attribute, kind, functions in self._programs.states:
             handle = vars(self._operator.function).get(attribute)
             if not isinstance(handle, _KINDS[kind]) or isinstance(handle, tuple(TTL_CLASSES.values())):
                 return None
-            if handle.name in names or not handle.is_plain(self._state):
+            if handle.name in names or not handle.is_plain(self._state) or handle.mark != functions:
                 return None
             names.append(handle.name)
         return names

@@ -13,6 +13,9 @@ pub trait Context<'a> {
     /// What a state has: None, or a list for a state that is one.
     fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt>;
 
+    /// Whether a state has something.
+    fn is_held(&mut self, number: u32) -> bool;
+
     /// What a map has for a key.
     fn entry(&mut self, state: u32, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt>;
 
@@ -39,6 +42,10 @@ impl<'a> Machine<'a, '_, '_> {
 
     pub(super) fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
         self.context.as_mut().ok_or(Doubt)?.state(number)
+    }
+
+    pub(super) fn held(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
+        Ok(Value::Bool(self.context.as_mut().ok_or(Doubt)?.is_held(number)))
     }
 
     pub(super) fn entry(&mut self, frame: &mut Frame<'a>, state: u32, key: &'a Expr) -> Result<Option<Value<'a>>, Doubt> {

@@ -43,6 +43,7 @@ impl<'a> Machine<'a, '_, '_> {
             Expr::Constant(number) => Ok(self.constants[*number]),
             Expr::State(number) => self.state(*number),
             Expr::Around(around) => self.ask(*around),
+            Expr::Held(number) => self.held(*number),
             Expr::Entry(state, key) => Ok(self.entry(frame, *state, key)?.unwrap_or(Value::None)),
             Expr::HasEntry(state, key) => Ok(Value::Bool(self.entry(frame, *state, key)?.is_some())),
             _ => self.eval_other(frame, expr),

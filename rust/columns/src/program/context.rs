@@ -13,6 +13,8 @@ const MOST_TAGS: u32 = 1 << 12;
 pub enum Change {
     /// A value takes the place of the one before.
     Update(u32),
+    /// The same, also where it is None.
+    Store(u32),
     /// An item comes behind those of a list.
     Add(u32),
     /// Several do.
@@ -74,6 +76,7 @@ impl Scope<'_> {
         }
         let (change, value) = match (name, rest) {
             ("update", [state, value]) => (Change::Update(self.state(state)?), self.expr(value)?),
+            ("store", [state, value]) => (Change::Store(self.state(state)?), self.expr(value)?),
             ("add", [state, value]) => (Change::Add(self.state(state)?), self.expr(value)?),
             ("extend", [state, items]) => (Change::Extend(self.state(state)?), self.iterable(items)?),
             ("replace", [state, items]) => (Change::Replace(self.state(state)?), self.iterable(items)?),
@@ -90,9 +93,12 @@ impl Scope<'_> {
         Ok(Some(Statement::Change(change, value)))
     }
 
-    /// What a map state is asked for; `None` for another expression.
-    pub(super) fn asked_map(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
+    /// What state or context are asked for; `None` for another expression.
+    pub(super) fn asked(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
         Ok(Some(match (name, rest) {
+            ("state", [state]) => Expr::State(self.state(state)?),
+            ("held", [state]) => Expr::Held(self.state(state)?),
+            ("around", [asked]) => Expr::Around(Around::parse(asked)?),
             ("map_get", [state, key]) => Expr::Entry(self.state(state)?, Box::new(self.expr(key)?)),
             ("map_has", [state, key]) => Expr::HasEntry(self.state(state)?, Box::new(self.expr(key)?)),
             ("map_empty", [state]) => Expr::NoEntries(self.state(state)?),

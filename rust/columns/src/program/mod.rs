@@ -159,6 +159,8 @@ pub(crate) enum Expr {
     Local(u32),
     /// What the state of this number has for the key.
     State(u32),
+    /// Whether a state has something, be it None.
+    Held(u32),
     /// What a map state has for a key, or None.
     Entry(u32, Box<Self>),
     /// Whether it has the key.

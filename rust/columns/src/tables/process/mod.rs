@@ -38,7 +38,7 @@ const MOST_RECORDS: usize = 1 << 16;
 /// What a state is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A value, or None.
+    /// A value, or None; what a function has made of those that were added.
     Value,
     /// Items in order.
     List,

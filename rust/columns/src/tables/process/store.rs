@@ -185,25 +185,8 @@ impl Store {
                     *held = Held::List(items);
                 }
             }
-            Step::Replace(items) => {
-                let mut old: Vec<Option<Kept>> = match std::mem::take(held) {
-                    Held::List(list) => list.into_iter().map(Some).collect(),
-                    _ => Vec::new(),
-                };
-                let item = |item: Result<usize, Kept>| match item {
-                    Ok(at) => old.get_mut(at).and_then(Option::take),
-                    Err(new) => Some(new),
-                };
-                *held = Held::List(items.into_iter().filter_map(item).collect());
-            }
-            Step::Map(step) => {
-                if !matches!(held, Held::Map(_)) {
-                    *held = Held::Map(Box::default());
-                }
-                if let Held::Map(map) = held {
-                    map.apply(step);
-                }
-            }
+            Step::Replace(items) => held.replace(items),
+            Step::Map(step) => held.change_map(step),
             Step::Clear => *held = Held::Nothing,
         }
         self.entries = self.entries + held.more_entries() - entries;
@@ -302,6 +285,28 @@ impl Store {
 }
 
 impl Held {
+    /// Has a list, with items at places of the one before, or new ones.
+    fn replace(&mut self, items: Vec<Result<usize, Kept>>) {
+        let mut old: Vec<Option<Kept>> = match std::mem::take(self) {
+            Self::List(list) => list.into_iter().map(Some).collect(),
+            _ => Vec::new(),
+        };
+        let item = |item: Result<usize, Kept>| match item {
+            Ok(at) => old.get_mut(at).and_then(Option::take),
+            Err(new) => Some(new),
+        };
+        *self = Self::List(items.into_iter().filter_map(item).collect());
+    }
+
+    fn change_map(&mut self, step: MapStep) {
+        if !matches!(self, Self::Map(_)) {
+            *self = Self::Map(Box::default());
+        }
+        if let Self::Map(map) = self {
+            map.apply(step);
+        }
+    }
+
     /// Entries of a map, apart from the first.
     fn more_entries(&self) -> usize {
         if let Self::Map(map) = self { map.len().saturating_sub(1) } else { 0 }

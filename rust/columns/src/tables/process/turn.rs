@@ -186,6 +186,14 @@ impl<'a> Context<'a> for Turn<'a> {
         })
     }
 
+    fn is_held(&mut self, number: u32) -> bool {
+        match &self.own[number as usize].new {
+            New::Same => !matches!(self.held(number as usize), Held::Nothing),
+            New::Nothing => false,
+            New::Whole(_) | New::More(_) | New::Map(_) => true,
+        }
+    }
+
     fn entry(&mut self, state: u32, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
         let hash = self.store.entry_hash(key)?;
         let map = self.map(state as usize)?;
@@ -224,6 +232,9 @@ impl<'a> Context<'a> for Turn<'a> {
             Change::Update(state) if self.store.kinds[state as usize] == Kind::Value => {
                 self.own[state as usize].new = if matches!(value, Value::None) { New::Nothing } else { New::Whole(value) };
             }
+            Change::Store(state) if self.store.kinds[state as usize] == Kind::Value => {
+                self.own[state as usize].new = New::Whole(value);
+            }
             Change::Add(state) => self.extend(state as usize, &[value])?,
             Change::Extend(state) => {
                 let Value::List(items) = value else { return Err(Doubt) };
@@ -243,7 +254,7 @@ impl<'a> Context<'a> for Turn<'a> {
                 let Value::Int(time) = value else { return Err(Doubt) };
                 self.timers.push((change == Change::Register, time));
             }
-            Change::Update(_) | Change::Replace(_) => return Err(Doubt),
+            Change::Update(_) | Change::Store(_) | Change::Replace(_) => return Err(Doubt),
         }
         Ok(())
     }
