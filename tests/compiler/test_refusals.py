@@ -253,7 +253,7 @@ REFUSED_PROCESS = [
     ("yield from map(lambda x: ¦ctx.timestamp(), value)", "a generator uses the object or the context of its function"),
     ("¦ctx.time_domain()", "the context is used for more than its key"),
     ("yield self.helper(ctx)", "the context is used for more than its key"),
-    ("¦ctx.timer_service().register_processing_time_timer(1)", "register_processing_time_timer() of the timer service"),
+    ("yield ¦ctx.time_domain() == value", "time_domain() can only be compared with a TimeDomain"),
     ("yield ¦ctx", "reads ctx, "),
     ("yield self.¦either.value()", "either"),
     ("yield self.¦late.value()", "late"),

@@ -70,6 +70,10 @@ class Expressions(ABC):
         """An item of a map state; None for something else."""
 
     @abstractmethod
+    def domain_compared(self, node: ast.Compare) -> Json | None:
+        """Whether a timer is of some kind; None for something else."""
+
+    @abstractmethod
     def has_entry(self, key: ast.expr, node: ast.expr) -> Json | None:
         """Whether a key is in a map state; None for something else."""
 
@@ -249,6 +253,9 @@ class Expressions(ABC):
         return self.expression(node, Use.READ)
 
     def _compare(self, node: ast.Compare, _: Use) -> Json:
+        domain = self.domain_compared(node)
+        if domain is not None:
+            return domain
         operands = [node.left, *node.comparators]
         if len(operands) == 2 and isinstance(node.ops[0], ast.In | ast.NotIn):
             has = self.has_entry(*operands)

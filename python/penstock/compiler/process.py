@@ -1,7 +1,7 @@
 """Process functions: the state of a key, its timers, and the context.
 
 The attributes that ``open`` assigns from ``get_state`` and its like are states, by number in a program. Of the context
-a function may ask the key, the timestamp and the watermark; it may register and delete timers of event time. What a
+a function may ask the key, the timestamp, the watermark and the clock; it may register and delete timers. What a
 function does to state takes effect when it has ended, so nothing that Python runs later, a generator, may see it."""
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from types import FunctionType, MappingProxyType
 from typing import Any
 
 from penstock.common.functions.output_tag import OutputTag
+from penstock.common.functions.state import TimeDomain
 from penstock.compiler.descriptors import Opening
 from penstock.compiler.names import CONTEXT, Scope, Static, written
 from penstock.compiler.patterns import Patterns
@@ -32,7 +33,15 @@ _GETTERS = {
 _COMBINING = {"reducing": ("reduce",), "aggregating": ("create_accumulator", "add", "get_result")}
 """By kind of state: the methods of its function that are called."""
 _ASKS = {"timestamp": "time", "get_current_key": "key"}
-_TIMERS = {"register_event_time_timer": "register", "delete_event_time_timer": "delete"}
+_TIMERS = {
+    "register_event_time_timer": "register",
+    "delete_event_time_timer": "delete",
+    "register_processing_time_timer": "register_by_clock",
+    "delete_processing_time_timer": "delete_by_clock",
+}
+_TIMES = {"current_watermark": "watermark", "current_processing_time": "now"}
+_DOMAINS = {TimeDomain.EVENT_TIME: 0, TimeDomain.PROCESSING_TIME: 1}
+_EQUALITIES = {ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "eq", ast.IsNot: "ne"}
 _CHANGES = {
     ("value", "update"): ("update", Use.KEEP),
     ("list", "add"): ("add", Use.KEEP),
@@ -44,7 +53,7 @@ _MAP_READS = {"get": "map_get", "contains": "map_has", "is_empty": "map_empty"}
 _MAP_READS.update({part: f"map_{part}" for part in ("keys", "values", "items")})
 """By method of a map state, with a key or without: the expression."""
 _KEYED_READS = ("get", "contains")
-_MORE = "the context is used for more than its key, its timestamp, its watermark and timers of event time"
+_MORE = "the context is used for more than its key, its timestamp, its watermark, the clock and timers"
 
 
 @dataclass(frozen=True)
@@ -127,14 +136,26 @@ class ProcessCalls(Patterns):
         if state is not None:
             return self._read(state, node, called.attr, use)
         if self._is_service(called.value):
-            if called.attr == "current_watermark" and not node.args and not node.keywords:
-                return ["around", "watermark"]
+            if called.attr in _TIMES and not node.args and not node.keywords:
+                return ["around", _TIMES[called.attr]]
             raise RefusedError(f"{called.attr}() of the timer service is Python's", node)
         if not self._is_context(called.value):
             return None
         if called.attr not in _ASKS or node.args or node.keywords:
             raise RefusedError(_MORE, node)
         return ["around", _ASKS[called.attr]]
+
+    def domain_compared(self, node: ast.Compare) -> Json | None:
+        """``ctx.time_domain() == TimeDomain.EVENT_TIME``; None for something else."""
+        called = node.left.func if isinstance(node.left, ast.Call) else None
+        operator = _EQUALITIES.get(type(node.ops[0]))
+        if not isinstance(called, ast.Attribute) or called.attr != "time_domain" or not self._is_context(called.value):
+            return None
+        static = self.scope.static(node.comparators[0])
+        number = _DOMAINS[static.value] if static is not None and isinstance(static.value, TimeDomain) else None
+        if number is None or operator is None or len(node.ops) > 1:
+            raise RefusedError("time_domain() can only be compared with a TimeDomain", node)
+        return ["compare", ["around", "domain"], operator, ["const", number]]
 
     def process_statement(self, node: ast.expr) -> list[Json] | None:
         """A call that changes the state or the timers of a key; None for another one."""

@@ -1,6 +1,6 @@
 //! Functions of a keyed stream with state and timers, as Python sees them.
 
-use penstock_columns::{Batch as Columns, Kind, Process, ProcessInput, ProcessSpec, Processed};
+use penstock_columns::{Batch as Columns, Domain, Kind, Process, ProcessInput, ProcessSpec, Processed};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -10,7 +10,7 @@ use super::pipelines::Program;
 /// Results; those for side outputs by tag; in which order they came; how many records or timers are done; doubt.
 type Results = (Option<Batch>, Vec<(u32, Batch)>, Vec<(Option<u32>, usize)>, usize, bool);
 
-type News = (Vec<(Vec<Batch>, Vec<Batch>, Vec<Batch>)>, bool, Vec<Batch>);
+type News = (Vec<(Vec<Batch>, Vec<Batch>, Vec<Batch>)>, Vec<(bool, Vec<Batch>)>);
 
 /// The state and the timers of a compiled process function, as ``penstock.runtime.operators.process`` has them, on columns.
 ///
@@ -59,9 +59,9 @@ impl KeyedProcess {
         self.process.weight()
     }
 
-    /// The time of the first timer; None where there is none.
-    fn next_due(&self) -> Option<i64> {
-        self.process.next_due()
+    /// The time of the first timer, of event time or by the clock; None where there is none.
+    fn next_due(&self, event_time: bool) -> Option<i64> {
+        self.process.next_due(domain(event_time))
     }
 
     /// Call the function for some records of an input.
@@ -72,6 +72,7 @@ impl KeyedProcess {
     ///     start: the first.
     ///     end: the one behind the last.
     ///     watermark: of the operator.
+    ///     now: the time of the clock.
     ///
     /// Returns:
     ///     The results, or None; those for side outputs, each with the number of its tag; where there are some, in which order
@@ -80,22 +81,25 @@ impl KeyedProcess {
     ///
     /// Raises:
     ///     ValueError: there are not so many records, or no such input.
-    fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, watermark: i64) -> PyResult<Results> {
+    fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, watermark: i64, now: i64) -> PyResult<Results> {
         if input >= self.inputs || start > end || end > batch.columns.len() {
             return Err(PyValueError::new_err("the batch has fewer records, or there is no such input"));
         }
-        Ok(results(self.process.run(input, &batch.columns, start, end, watermark)))
+        Ok(results(self.process.run(input, &batch.columns, start, end, (watermark, now))))
     }
 
     /// Fire timers up to a time, in order.
     ///
     /// Args:
-    ///     limit: the watermark.
+    ///     event_time: whether those of event time, or those by the clock.
+    ///     limit: the time.
+    ///     watermark: of the operator.
+    ///     now: the time of the clock.
     ///
     /// Returns:
     ///     As ``run``; instead of the place how many timers have fired.
-    fn advance(&mut self, limit: i64) -> Results {
-        results(self.process.advance(limit))
+    fn advance(&mut self, event_time: bool, limit: i64, watermark: i64, now: i64) -> Results {
+        results(self.process.advance(domain(event_time), limit, (watermark, now)))
     }
 
     /// What the state in Python does not know; it counts as known from then on. O(changes).
@@ -104,8 +108,8 @@ impl KeyedProcess {
     ///     Of each state, batches of keys with nothing in it any more, or with a new map (each in a tuple); of maps what they
     ///     have not any more (key, key in the map); and of what is in it (key, value; of maps key, key in the map, value).
     ///     Each is to be applied before the next one.
-    ///     Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
-    ///     time, key, and two numbers).
+    ///     Of the timers of event time, and of those by the clock: whether all follow, as they are in the heap, or what has
+    ///     been done with them; and these (whether added, time, key, and two numbers).
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
@@ -113,26 +117,32 @@ impl KeyedProcess {
         let news = self.process.news().map_err(|_| PyValueError::new_err("this state cannot be in a batch"))?;
         let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect::<Vec<_>>();
         let states = news.states.into_iter().map(|state| (batches(state.removed), batches(state.dropped), batches(state.values))).collect();
-        Ok((states, news.timers.all, batches(news.timers.timers)))
+        Ok((states, news.timers.into_iter().map(|timers| (timers.all, batches(timers.timers))).collect()))
     }
 
     /// Take the state of Python in place of this one.
     ///
     /// Args:
     ///     states: what is in each state, as ``news`` gives it.
-    ///     timers: all timers as they are in the heap (time, key, and the times of a window that has this time alone).
+    ///     timers: all timers of event time as they are in the heap (time, key, and the times of a window that has this
+    ///         time alone).
+    ///     by_clock: those by the clock.
     ///
     /// Returns:
     ///     Whether all of it can be here; if not, nothing is.
-    fn load(&mut self, states: Vec<Vec<PyRef<'_, Batch>>>, timers: Vec<PyRef<'_, Batch>>) -> bool {
+    fn load(&mut self, states: Vec<Vec<PyRef<'_, Batch>>>, timers: Vec<PyRef<'_, Batch>>, by_clock: Vec<PyRef<'_, Batch>>) -> bool {
         let columns = |all: &Vec<PyRef<'_, Batch>>| all.iter().map(|batch| batch.columns.clone()).collect::<Vec<_>>();
-        self.process.load(&states.iter().map(columns).collect::<Vec<_>>(), &columns(&timers)).is_ok()
+        self.process.load(&states.iter().map(columns).collect::<Vec<_>>(), [&columns(&timers), &columns(&by_clock)]).is_ok()
     }
 
     /// Forget everything.
     fn clear(&mut self) {
         self.process.clear();
     }
+}
+
+fn domain(event_time: bool) -> Domain {
+    if event_time { Domain::Event } else { Domain::Clock }
 }
 
 fn results(done: Processed) -> Results {

@@ -28,6 +28,7 @@ from penstock.datastream import (
     ReducingStateDescriptor,
     StateTtlConfig,
     StreamExecutionEnvironment,
+    TimeDomain,
     ValueStateDescriptor,
 )
 from penstock.runtime.chain.segments import Segment
@@ -58,6 +59,12 @@ class BothProcesses(Both):
     @property
     def inputs(self) -> list[int]:
         return [1, 2] if isinstance(self.spec, CoProcess) else [0]
+
+    def wait_until(self, now: int) -> None:
+        for side in (self.python, self.native):
+            side.wait_until(now)
+            assert side.context.time.next_due() is None or side.context.time.next_due() > now
+        assert self.native.context.time.next_due() == self.python.context.time.next_due()
 
     def _enter(self) -> None:
         live = self.native.live
@@ -109,6 +116,8 @@ class BothProcesses(Both):
             carry_over(old.state, new.state)
             new.live.resume(old.live.volatile())
             new.live.emitted, new.results = 0, []
+            new.now = old.now
+            new.context.time.watch_clock()
         self.before = {place: dict(table) for place, table in state_of(self.python)[0].items()}
 
 
@@ -332,6 +341,34 @@ class Combined(KeyedProcessFunction):
         self.largest.clear()
 
 
+class ByClock(KeyedProcessFunction):
+    """Counts down by the clock, and by event time as well; both have a timer of the same time."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.left = runtime_context.get_state(ValueStateDescriptor("left", LONG))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        timers = ctx.timer_service()
+        now = timers.current_processing_time()
+        if value[1] == 3:
+            timers.delete_processing_time_timer(now + 2)
+        elif value[1] > 0:
+            self.left.update(value[1])
+            timers.register_processing_time_timer(now + 2)
+            timers.register_event_time_timer(now + 2)
+        yield "record", now, ctx.time_domain() == TimeDomain.EVENT_TIME
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+        if ctx.time_domain() == TimeDomain.EVENT_TIME:
+            yield "event", timestamp, ctx.timestamp() == timestamp
+            return
+        left = (self.left.value() or 0) - 1
+        self.left.update(left)
+        if left > 0:
+            ctx.timer_service().register_processing_time_timer(timestamp + 1)
+        yield ctx.get_current_key(), left, ctx.time_domain() != TimeDomain.PROCESSING_TIME
+
+
 def take_less(one: int, other: int) -> int:
     return min(one, other)
 
@@ -343,6 +380,7 @@ FUNCTIONS = {
     "rows": Rows,
     "maps": MapStates,
     "combined": Combined,
+    "by clock": ByClock,
 }
 RECORD = st.tuples(st.tuples(st.sampled_from("abc"), st.integers(-5, 9)), st.integers(-20, 60))
 RARE = st.tuples(
@@ -353,8 +391,11 @@ RARE = st.tuples(
 def steps_of(records: Any) -> Any:
     take = st.tuples(st.just("take"), st.lists(records, min_size=1, max_size=12))
     watermark = st.tuples(st.just("watermark"), st.integers(-20, 60))
+    wait = st.tuples(st.just("wait"), st.integers(0, 9))
     return st.lists(
-        st.one_of(take, take, watermark, st.tuples(st.sampled_from(["settle", "flush", "change sides"]), st.just(0))),
+        st.one_of(
+            take, take, watermark, wait, st.tuples(st.sampled_from(["settle", "flush", "change sides"]), st.just(0))
+        ),
         max_size=25,
     )
 
@@ -404,6 +445,12 @@ STATEMENTS = [
     "timers.register_event_time_timer(ctx.timestamp() + int(value[1]))",
     "timers.register_event_time_timer(ctx.timestamp() + 3)",
     "timers.delete_event_time_timer(ctx.timestamp() + 3)",
+    "timers.register_processing_time_timer(timers.current_processing_time() + int(value[1]))",
+    "timers.register_processing_time_timer(max(30, timers.current_processing_time() + 1))",
+    "timers.delete_processing_time_timer(30)",
+    "timers.delete_processing_time_timer(timers.current_processing_time() + 2)",
+    "yield value[0], timers.current_processing_time(), ctx.time_domain() == TimeDomain.EVENT_TIME",
+    "if ctx.time_domain() is not TimeDomain.PROCESSING_TIME:\n            yield value",
     "yield value[0], value[1], timers.current_watermark()",
     "yield ctx.get_current_key(), self.number.value(), ctx.timestamp()",
     "yield value[0], self.last(), len(list(self.pairs.get()))",
@@ -453,7 +500,7 @@ def written(bodies: dict[str, list[tuple[int, str]]]) -> Any:
         for rest, statement in body:
             guard = "True" if rest < 0 else f"value[1] % 4 == {rest}"
             if method == "on_timer":
-                guard += " and timestamp < 90"  # or timers would go on for ever
+                guard += " and timestamp < 90 and timers.current_processing_time() < 90"  # or they would go on for ever
             lines = statement.replace("\n", "\n    ")
             methods += f"        if {guard}:\n            {lines}\n"
         methods += "        if False:\n            yield\n"

@@ -74,8 +74,6 @@ def process_stages(
 class NativeProcess(TimedStage):
     """The function of an operator, with its state."""
 
-    event_time = True
-
     def __init__(
         self,
         functions: ModuleType,
@@ -135,8 +133,8 @@ class NativeProcess(TimedStage):
         """Take records of an input, as a stage's ``run`` does."""
         if not self._here and not self._take_over():
             return None, [0], start, True
-        watermark = self._operator.context.time.watermark
-        out, sides, order, done, in_doubt = self._windows.run(number, batch, start, end, watermark)
+        out, sides, order, done, in_doubt = self._windows.run(number, batch, start, end, *self._times())
+        self._watch_clock()
         if order:
             self._emit_all(out, dict(sides), order, self._inputs[number])
             out = None
@@ -158,12 +156,32 @@ class NativeProcess(TimedStage):
 
     # --- time ---
 
-    def advance(self, limit: int) -> bool:
-        """Fire the timers up to the watermark; whether none is left to Python."""
+    def _times(self) -> tuple[int, int]:
+        """The watermark, and the time of the clock."""
+        time = self._operator.context.time
+        return time.watermark, time.clock.now()
+
+    def _watch_clock(self) -> None:
+        """Wait for the clock if there are timers by it."""
+        if self._windows.next_due(False) is not None:
+            time = self._operator.context.time
+            time.clock.add(time)
+
+    def covers(self, event_time: bool) -> bool:
+        """Whether its timers are those that count: both kinds are."""
+        return self._here
+
+    def next_due(self, event_time: bool) -> int | None:
+        """The time of the first timer."""
+        return self._windows.next_due(event_time)
+
+    def advance(self, limit: int, event_time: bool) -> bool:
+        """Fire the timers up to a time; whether none is left to Python."""
         if not self._here:
             return False
-        while (due := self._windows.next_due()) is not None and due <= limit:
-            out, sides, order, _, in_doubt = self._windows.advance(limit)
+        while (due := self._windows.next_due(event_time)) is not None and due <= limit:
+            out, sides, order, _, in_doubt = self._windows.advance(event_time, limit, *self._times())
+            self._watch_clock()
             if order:
                 self._emit_all(out, dict(sides), order, "on_timer")
             elif out is not None:
@@ -185,28 +203,28 @@ class NativeProcess(TimedStage):
         return [self._state.table(name) for name in self._names or ()]
 
     @property
-    def _queue(self) -> TimerQueue:
-        return self._state.event_timers
+    def _queues(self) -> tuple[TimerQueue, TimerQueue]:
+        return self._state.event_timers, self._state.processing_timers
 
     def _rows(self) -> tuple[list[Any], ...] | None:
         """The state in Python: the values of each state, and timers."""
-        timers, tables = list(self._queue), self._tables()
-        if len(self._state.processing_timers) or any(timer.namespace is not VOID for timer in timers):
+        queues, tables = [list(queue) for queue in self._queues], self._tables()
+        if any(timer.namespace is not VOID for queue in queues for timer in queue):
             return None
         rows = [_rows(kind, table) for kind, table in zip(self._kinds, tables, strict=True)]
         if None in rows:
             return None
-        waiting = [(timer.time, timer.slot, *_window(timer.time)) for timer in timers]
-        batches = [self._functions.Batch.of(values) for values in (*rows, waiting)]
+        waiting = [[(timer.time, timer.slot, *_window(timer.time)) for timer in queue] for queue in queues]
+        batches = [self._functions.Batch.of(values) for values in (*rows, *waiting)]
         if any(batch is None for batch in batches):
             return None
-        return [[batch] for batch in batches[:-1]], [batches[-1]]
+        return [[batch] for batch in batches[:-2]], [batches[-2]], [batches[-1]]
 
     def settle(self) -> None:
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        states, whole, timers = self._windows.news()
+        states, timers = self._windows.news()
         for kind, table, (removed, dropped, values) in zip(self._kinds, self._tables(), states, strict=True):
             for (key,) in rows_of(removed):
                 table.pop(key, None)
@@ -215,7 +233,8 @@ class NativeProcess(TimedStage):
                 continue
             for key, value in rows_of(values):
                 table[key] = value
-        self._settle_timers(self._queue, whole, timers, lambda start, end: VOID)
+        for queue, (whole, moves) in zip(self._queues, timers, strict=True):
+            self._settle_timers(queue, whole, moves, lambda start, end: VOID)
 
 
 class ProcessStage:

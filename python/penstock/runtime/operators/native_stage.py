@@ -64,15 +64,6 @@ class NativeStage(ABC):
 class TimedStage(NativeStage):
     """One with timers, which are ahead of those in Python."""
 
-    @property
-    def waits(self) -> bool:
-        """Whether its timers are those that count."""
-        return self._here
-
-    def next_due(self) -> int | None:
-        """The time of the first timer."""
-        return self._windows.next_due()
-
     def _settle_timers(
         self, queue: TimerQueue, whole: bool, timers: list[Any], namespace: Callable[[int, int], Any]
     ) -> None:

@@ -27,10 +27,19 @@ pub enum Change {
     PutAll(u32),
     /// A map loses a key.
     Remove(u32),
-    /// A timer of event time is registered.
-    Register,
+    /// A timer is registered.
+    Register(Domain),
     /// One is deleted.
-    Delete,
+    Delete(Domain),
+}
+
+/// The time of a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// That of records.
+    Event,
+    /// That of the clock.
+    Clock,
 }
 
 /// What a map state is asked for as a whole.
@@ -53,6 +62,10 @@ pub enum Around {
     Time,
     /// The watermark.
     Watermark,
+    /// The time of the clock.
+    Now,
+    /// None for a record, 0 for a timer of event time, 1 for one of the clock.
+    Domain,
 }
 
 impl Around {
@@ -61,6 +74,8 @@ impl Around {
             "key" => Ok(Self::Key),
             "time" => Ok(Self::Time),
             "watermark" => Ok(Self::Watermark),
+            "now" => Ok(Self::Now),
+            "domain" => Ok(Self::Domain),
             other => Err(malformed(format!("{other:?} is not known of a context"))),
         }
     }
@@ -86,8 +101,10 @@ impl Scope<'_> {
                 return Ok(Some(Statement::PutEntry(self.state(state)?, self.expr(key)?, self.expr(value)?)));
             }
             ("clear", [state]) => (Change::Clear(self.state(state)?), Expr::None),
-            ("register", [time]) => (Change::Register, self.expr(time)?),
-            ("delete", [time]) => (Change::Delete, self.expr(time)?),
+            ("register", [time]) => (Change::Register(Domain::Event), self.expr(time)?),
+            ("delete", [time]) => (Change::Delete(Domain::Event), self.expr(time)?),
+            ("register_by_clock", [time]) => (Change::Register(Domain::Clock), self.expr(time)?),
+            ("delete_by_clock", [time]) => (Change::Delete(Domain::Clock), self.expr(time)?),
             _ => return Ok(None),
         };
         Ok(Some(Statement::Change(change, value)))

@@ -28,7 +28,7 @@ use crate::value::Shape;
 
 pub use constants::Constant;
 pub(crate) use constants::is_hashable;
-pub use context::{Around, Change, Part};
+pub use context::{Around, Change, Domain, Part};
 pub use lookups::{Lookup, Set};
 pub use parse::Malformed;
 

@@ -7,11 +7,24 @@ use super::Kind;
 use super::draft::{self, Draft};
 use super::map::Map;
 use super::store::{Held, Step, Store, list};
+use super::timers::Timers;
 use crate::machine::Context;
-use crate::program::{Around, Change, Part};
+use crate::program::{Around, Change, Domain, Part};
 use crate::tables::kept::Kept;
-use crate::tables::windows::entries::{Entries, Window};
+use crate::tables::windows::entries::Window;
 use crate::value::{Doubt, Value};
+
+/// When a function is called.
+#[derive(Clone, Copy)]
+pub(super) struct When {
+    /// The time of the record or the timer.
+    pub time: Option<i64>,
+    /// That of the timer, if it is called for one.
+    pub domain: Option<Domain>,
+    pub watermark: i64,
+    /// By the clock.
+    pub now: i64,
+}
 
 /// The state of a key, as the function sees it: nothing changes before it has ended.
 pub(super) struct Turn<'a> {
@@ -19,11 +32,10 @@ pub(super) struct Turn<'a> {
     /// The number of the key, if it has one.
     number: Option<usize>,
     key: Value<'a>,
-    time: Option<i64>,
-    watermark: i64,
+    when: When,
     arena: &'a Bump,
     own: &'a mut [Own<'a>],
-    timers: Items<'a, (bool, i64)>,
+    timers: Items<'a, (Domain, bool, i64)>,
     /// Results for side outputs: tag, value, and how many other results came before.
     pub(super) sides: Items<'a, (u32, Value<'a>, usize)>,
 }
@@ -47,14 +59,9 @@ enum New<'a> {
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn new(
-        (store, number): (&'a Store, Option<usize>),
-        key: Value<'a>,
-        (time, watermark): (Option<i64>, i64),
-        arena: &'a Bump,
-    ) -> Self {
+    pub(super) fn new((store, number): (&'a Store, Option<usize>), key: Value<'a>, when: When, arena: &'a Bump) -> Self {
         let own = arena.alloc_slice_fill_with(store.kinds.len(), |_| Own { before: None, new: New::Same });
-        Self { store, number, key, time, watermark, arena, own, timers: Items::new_in(arena), sides: Items::new_in(arena) }
+        Self { store, number, key, when, arena, own, timers: Items::new_in(arena), sides: Items::new_in(arena) }
     }
 
     fn held(&self, state: usize) -> &'a Held {
@@ -163,8 +170,10 @@ impl<'a> Context<'a> for Turn<'a> {
     fn ask(&mut self, around: Around) -> Result<Value<'a>, Doubt> {
         match around {
             Around::Key => Ok(self.key),
-            Around::Time => self.time.map(Value::Int).ok_or(Doubt),
-            Around::Watermark => Ok(Value::Int(self.watermark)),
+            Around::Time => self.when.time.map(Value::Int).ok_or(Doubt),
+            Around::Watermark => Ok(Value::Int(self.when.watermark)),
+            Around::Now => Ok(Value::Int(self.when.now)),
+            Around::Domain => Ok(self.when.domain.map_or(Value::None, |domain| Value::Int(i64::from(domain == Domain::Clock)))),
         }
     }
 
@@ -250,9 +259,9 @@ impl<'a> Context<'a> for Turn<'a> {
             }
             Change::Remove(state) => self.put_entry(state, value, None)?,
             Change::Clear(state) => self.own[state as usize].new = New::Nothing,
-            Change::Register | Change::Delete => {
+            Change::Register(domain) | Change::Delete(domain) => {
                 let Value::Int(time) = value else { return Err(Doubt) };
-                self.timers.push((change == Change::Register, time));
+                self.timers.push((domain, change == Change::Register(domain), time));
             }
             Change::Update(_) | Change::Store(_) | Change::Replace(_) => return Err(Doubt),
         }
@@ -276,15 +285,15 @@ fn together<'a>(old: &[Value<'a>], new: &[Value<'a>], arena: &'a Bump) -> Value<
 pub(super) struct Changes {
     states: Vec<(usize, Step)>,
     /// Whether each is registered, and its time.
-    timers: Vec<(bool, i64)>,
+    timers: Vec<(Domain, bool, i64)>,
 }
 
 impl Changes {
     /// Whether all of it can be done.
-    pub(super) fn fit(&self, store: &mut Store, timers: &mut Entries, key: Value<'_>) -> bool {
+    pub(super) fn fit(&self, store: &mut Store, timers: &mut Timers, key: Value<'_>) -> bool {
         self.states.iter().all(|(state, step)| store.admits_step(*state, step))
             && (self.states.is_empty() || store.admits(key))
-            && (self.timers.is_empty() || timers.has_room(self.timers.len()) && timers.admits(key, Value::None))
+            && (self.timers.is_empty() || timers.admit(self.timers.len(), key))
     }
 
     /// Forgets it.
@@ -294,13 +303,13 @@ impl Changes {
     }
 
     /// Does it, where it fits.
-    pub(super) fn apply(&mut self, store: &mut Store, timers: &mut Entries, (hash, key): (u64, Value<'_>), number: Option<usize>) {
+    pub(super) fn apply(&mut self, store: &mut Store, timers: &mut Timers, (hash, key): (u64, Value<'_>), number: Option<usize>) {
         if !self.states.is_empty() {
             let number = number.unwrap_or_else(|| store.create(hash, key));
             self.states.drain(..).for_each(|(state, step)| store.apply(state, number, step));
         }
-        for (registered, time) in self.timers.drain(..) {
-            let window = Window::at(time);
+        for (domain, registered, time) in self.timers.drain(..) {
+            let (timers, window) = (timers.of(domain), Window::at(time));
             match (timers.find(hash, key, window), registered) {
                 (None, true) => {
                     let number = timers.create(hash, key, window, window);
