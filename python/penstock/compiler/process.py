@@ -64,6 +64,8 @@ class KeyedStates:
     kinds: Mapping[str, str] = field(default_factory=dict[str, str])
     functions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Those of reducing and aggregating states, as far as they are known."""
+    unsuited: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Why states stay in Python, where that is known."""
 
     @property
     def native(self) -> dict[str, tuple[str, str]]:
@@ -94,15 +96,17 @@ def states_of(
     elsewhere = written(type(owner), function)
     once = {name: values[0] for name, values in assigned.items() if len(values) == 1 and name not in elsewhere}
     kinds = {name: kind for name, value in once.items() if (kind := _kind(value, context))}
-    functions: dict[str, Any] = {}
-    if file is not None and any(kind in _COMBINING for kind in kinds.values()):
-        opening = Opening(owner, function, tree, file, trees)
-        for name, kind in kinds.items():
-            call = once[name]
-            if kind in _COMBINING and isinstance(call, ast.Call) and len(call.args) == 1:
-                functions[name] = opening.combining(call.args[0], kind)
-        functions = {name: known for name, known in functions.items() if known is not None}
-    return KeyedStates(owner, kinds, functions)
+    if file is None:
+        return KeyedStates(owner, kinds)
+    opening, functions, unsuited = Opening(owner, function, tree, file, trees), dict[str, Any](), dict[str, str]()
+    for name, kind in kinds.items():
+        call = once[name]
+        descriptor = call.args[0] if isinstance(call, ast.Call) and len(call.args) == 1 else None
+        unsuited[name] = opening.unsuited(descriptor)
+        if kind in _COMBINING:
+            functions[name] = opening.combining(descriptor, kind)
+    functions = {name: known for name, known in functions.items() if known is not None}
+    return KeyedStates(owner, kinds, functions, unsuited)
 
 
 def _kind(node: ast.expr | None, context: str) -> str:
@@ -286,6 +290,8 @@ class ProcessCalls(Patterns):
         if states is None or not isinstance(node, ast.Attribute) or not self.scope.is_state(node):
             return None
         kind, native = states.kinds[node.attr], list(states.native)
+        if states.unsuited.get(node.attr):
+            raise RefusedError(f"the {kind} state {node.attr} {states.unsuited[node.attr]}", node)
         if node.attr not in native:
             raise RefusedError(f"the function of the {kind} state {node.attr} is not known before open() runs", node)
         return native.index(node.attr), kind

@@ -211,6 +211,11 @@ class Statements(Calls):
             if isinstance(target, ast.Name) and target.id in self.growing and not is_new(value):
                 raise RefusedError(_NOT_NEW, target)
             return [["set", self.target(target), value]]
+        if all(map(self.entry, target.elts)):
+            items = [self.scope.fresh() for _ in target.elts]
+            entries = [entry for part in target.elts if (entry := self.entry(part)) is not None]
+            puts = [self.entry_put(entry, ["local", item]) for entry, item in zip(entries, items, strict=True)]
+            return [["set", items, value], *puts]
         stars = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
         if not stars:
             return [["set", self.target(target), value]]

@@ -254,6 +254,7 @@ class MapStates(KeyedProcessFunction):
             if key not in (number, 3) and key % 3 == number % 3:
                 del few[key]
                 few.remove(key + 1)
+        few[11], few[12] = value, value
         if number == 2:
             few.put_all({7: value, 2: None, 1: value})
         if number == -1:
