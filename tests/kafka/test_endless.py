@@ -48,9 +48,8 @@ def some(count: int, seed: int = 0) -> list[str]:
 
 
 def fill(broker: Topics, topic: str, values: list[str]) -> list[str]:
-    """Write them once each, also while a broker is restarted."""
     records = ({"value": value.encode(), "key": str(n).encode()} for n, value in enumerate(values))
-    broker.fill(topic, records, enable_idempotence=True)
+    broker.fill(topic, records)
     return values
 
 

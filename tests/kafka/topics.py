@@ -66,8 +66,9 @@ class Topics:
             time.sleep(0.02)
 
     def fill(self, topic: str, records: Iterable[Any], **more: Any) -> None:
-        """Write records: dicts of a producer's ``produce``, or values. The rest are settings of the producer."""
-        producer, errors = self.producer(**more), []
+        """Write records once each and in order, also while a broker is restarted: dicts of a producer's ``produce``, or
+        values. The rest are settings of the producer."""
+        producer, errors = self.producer(enable_idempotence=True, **more), []
         producer.list_topics(topic, timeout=PATIENCE)  # a mock cluster makes it now
         for value in records:
             record = value if isinstance(value, dict) else {"value": value}

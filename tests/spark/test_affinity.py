@@ -227,7 +227,7 @@ def test_tasks_that_wait_for_each_other(daemon):
     """As those of one chain of operators do, when it needs two workers: the first waits for what the second gives."""
     connections = [daemon.fork() for _ in range(6)]
     chance = random.Random(7)
-    for _ in range(60):
+    for _ in range(20):
         chance.shuffle(connections)
         pairs = list(zip(connections[:3], connections[3:], strict=True))
         for number, (waiting, _) in enumerate(pairs):

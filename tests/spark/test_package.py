@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 import subprocess
 import sys
 import zipfile
@@ -46,9 +47,27 @@ def test_an_unpacked_archive_is_the_package(tmp_path):
 
 def test_an_archive_without_native_code_has_the_same_python(tmp_path):
     names = {path.name for path in unpacked(tmp_path, "penstock", native=False).rglob("*") if path.is_file()}
-    assert not [name for name in names if name.endswith((".so", ".pyi", ".pyc"))]
+    assert not [name for name in names if name.endswith((".so", ".pyi"))]
     assert {"lowering.py", "log4j2.properties"} <= names
     assert shipped_code.sources_of()(str(tmp_path / "penstock")) == shipped_code.own_sources()
+
+
+def test_bytecode_is_used_where_it_is_unpacked(tmp_path, monkeypatch):
+    package = tmp_path / "here" / "compiled_package"
+    package.mkdir(parents=True)
+    for name in ("__init__", "fresh", "stale", "never"):
+        (package / f"{name}.py").write_text(f"name = {name!r}\n")
+        if name != "never":
+            py_compile.compile(str(package / f"{name}.py"), doraise=True)
+    os.utime(package / "stale.py", (1, 1))
+    monkeypatch.syspath_prepend(str(package.parent))
+    folder = unpacked(tmp_path / "away", "compiled_package") / "compiled_package"
+    assert sorted(path.name.split(".")[0] for path in folder.rglob("*.pyc")) == ["__init__", "fresh"]
+    (folder / "fresh.py").write_text("raise AssertionError('compiled again')\n")
+    says = "from compiled_package import fresh, never, stale; print(fresh.__file__, fresh.name, stale.name, never.name)"
+    run = [sys.executable, "-B", "-c", says]
+    output = subprocess.run(run, cwd=folder.parent, capture_output=True, text=True, check=True).stdout
+    assert output.split() == [str(folder / "fresh.py"), "fresh", "stale", "never"]
 
 
 def test_an_archive_is_the_same_whenever_it_is_made():

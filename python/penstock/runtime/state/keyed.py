@@ -78,6 +78,7 @@ class KeyedState:
         self.notes: Counter[str] = Counter()  # log messages about converted values, with their number
         self.loses: set[str] | None = None  # None: writes without a key are refused; else names that were warned about
         self.changes: Changes | None = None  # since the last file; None until track()
+        self.passed_on = False  # another object has had it, see release()
 
     def enter(self, key: Any) -> Any:
         if key is None:
@@ -342,7 +343,9 @@ class KeyedState:
             queue.written()
 
     def release(self) -> None:
+        """Let another object have the state."""
         self.settle()
+        self.passed_on = True
         self.handles, self.filters = {}, {}
         self.caches, self.holders = [], []
         self.clock = None
