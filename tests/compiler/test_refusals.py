@@ -254,6 +254,10 @@ REFUSED_PROCESS = [
     ("yield len(¦self.map)", "self.map is used for more than its own methods"),
     ("x = ¦self.map.put(1, 2)", "put() of this state is Python's, where its result is used"),
     ("yield sum(¦self.map.get(key) for key in value)", "a generator uses the object or the context of its function"),
+    (
+        "state = self.map\n        yield sum(¦state.get(key) for key in value)",
+        "a generator uses the object or the context of its function",
+    ),
     ("yield state\n        state = self.map", "self.map is used for more than its own methods"),
     ("if value:\n            state = ¦self.map", "self.map is used for more than its own methods"),
     ("¦del value[0]", "del cannot be translated"),

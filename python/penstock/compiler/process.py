@@ -209,7 +209,11 @@ class ProcessCalls(Patterns):
         for node in (part for whole in nodes for part in ast.walk(whole)):
             if isinstance(node, ast.Name) and states is not None:
                 static = None if self.scope.number(node.id) is not None else self.scope.statics.get(node.id)
-                if is_context(static) or (static is not None and static.value is states.owner):
+                if (
+                    node.id in self.aliases
+                    or is_context(static)
+                    or (static is not None and static.value is states.owner)
+                ):
                     raise RefusedError("a generator uses the object or the context of its function", node)
 
     def state_items(self, node: ast.expr, use: Use) -> Json | None:
