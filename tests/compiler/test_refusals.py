@@ -217,6 +217,7 @@ class F(KeyedProcessFunction):
         self.plain = [1]
     def open(self, context):
         self.value = context.get_state(None)
+        self.second = context.get_state(None)
         self.list = context.get_list_state(None)
         self.map = context.get_map_state(None)
         self.reducing = context.get_reducing_state(None)
@@ -250,6 +251,17 @@ REFUSED_PROCESS = [
     ("yield list(¦self.mortals.get())", "the list state mortals expires"),
     ("yield ¦self.least.value()", "the value state least has a default value"),
     ("¦self.map[0], value = value", "assigns an item, which other code could see"),
+    (
+        "x = self.value.value()\n        x.append(1)\n        self.second.update(x)",
+        "what is changed must be a new list",
+    ),
+    ("x = self.value.value()\n        x.append(1)\n        yield ¦x", "x is kept elsewhere while it can still grow"),
+    ("x = self.value.value()\n        y = ¦x\n        y.append(1)", "what is changed must be a new list"),
+    (
+        "x = self.value.value()\n        x.append(1)\n        yield from (self.value.value() for _ in x)",
+        "be a new list",
+    ),
+    ("x = value\n        x = self.value.value()\n        x.append(1)", "what is changed must be a new list"),
     ("yield self.map.get(¦1, 2)", "this call cannot be translated"),
     ("yield len(¦self.map)", "self.map is used for more than its own methods"),
     ("x = ¦self.map.put(1, 2)", "put() of this state is Python's, where its result is used"),

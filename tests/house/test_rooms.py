@@ -96,6 +96,7 @@ ROOMS = {
         "descriptors",
         "opened",
         "lists",
+        "held_lists",
         "windows",
         "expressions",
         "patterns",

@@ -302,10 +302,13 @@ class _Unit:
         for name in parameters:
             scope.numbers[name] = scope.fresh()
         aliases = aliases_of(scope, lists.values, tree)
-        lists = replace(lists, growing=lists.growing.difference(aliases))
+        held = dict(self.states.lists.get(tree, {}))
+        lists = replace(lists, growing=lists.growing.difference(aliases).union(held))
         body = _Body(self, scope, lists, result, is_generator or lists.sink is not None)
         body.matches = matches_of(scope, lists.values, tree)
         body.aliases = aliases
+        states = list(self.states.native)
+        body.held = {name: (states.index(attribute), scope.fresh()) for name, attribute in held.items()}
         statements: list[Json] = []
         for name, static in (initial or {}).items():
             number = scope.number(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType
 from typing import Any
@@ -16,6 +16,8 @@ from typing import Any
 from penstock.common.functions.output_tag import OutputTag
 from penstock.common.functions.state import TimeDomain
 from penstock.compiler.descriptors import Opening
+from penstock.compiler.held_lists import HeldLists, held_lists, is_read
+from penstock.compiler.lists import is_new
 from penstock.compiler.names import CONTEXT, Scope, Static, written
 from penstock.compiler.patterns import Patterns
 from penstock.compiler.program import Json, RefusedError
@@ -66,6 +68,8 @@ class KeyedStates:
     """Those of reducing and aggregating states, as far as they are known."""
     unsuited: Mapping[str, str] = field(default_factory=dict[str, str])
     """Why states stay in Python, where that is known."""
+    lists: HeldLists = field(default_factory=dict[ast.AST, Mapping[str, str]])
+    """The variables of methods that have the lists of value states."""
 
     @property
     def native(self) -> dict[str, tuple[str, str]]:
@@ -106,7 +110,18 @@ def states_of(
         if kind in _COMBINING:
             functions[name] = opening.combining(descriptor, kind)
     functions = {name: known for name, known in functions.items() if known is not None}
-    return KeyedStates(owner, kinds, functions, unsuited)
+    methods = (trees.of(member) for member in _methods_of(type(owner)) if member is not function)
+    values = [name for name, kind in kinds.items() if kind == "value"]
+    lists = held_lists(values, [part for part in methods if isinstance(part, ast.FunctionDef)]) if values else {}
+    return KeyedStates(owner, kinds, functions, unsuited, lists)
+
+
+def _methods_of(cls: type) -> Iterator[FunctionType]:
+    """All functions of a class of the program and its bases."""
+    for base in cls.__mro__:
+        if base.__module__.partition(".")[0] not in ("builtins", "penstock", "abc", "typing"):
+            members = (getattr(member, "__func__", member) for member in vars(base).values())
+            yield from (member for member in members if isinstance(member, FunctionType))
 
 
 def _kind(node: ast.expr | None, context: str) -> str:
@@ -126,6 +141,8 @@ class ProcessCalls(Patterns):
     """The variables that are the timer service."""
     aliases: Mapping[str, ast.Attribute] = MappingProxyType({})
     """The variables that are a state, and the attribute that it is."""
+    held: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    """The variables that have the list of a state: its number, and the variable that says whether it is the state's."""
 
     @abstractmethod
     def combining(self, function: Any, method: str, count: int, node: ast.AST) -> int:
@@ -172,6 +189,9 @@ class ProcessCalls(Patterns):
         if state is None:
             return None
         number, kind = state
+        name = next((name for name, (of, _) in self.held.items() if of == number), None)
+        if name is not None and method in ("clear", "update"):
+            return self._give_list(name, node, method)
         if kind in _COMBINING and method == "add":
             return self._combine(state, self._argument(node), node)
         if kind == "map" and method in ("put", "put_all", "remove"):
@@ -241,6 +261,37 @@ class ProcessCalls(Patterns):
         """``key in map``; None for something else than a map state."""
         number, kind = self._state(node) or (0, "")
         return ["map_has", number, self.expression(key, Use.READ)] if kind == "map" else None
+
+    def _give_list(self, name: str, node: ast.Call, method: str) -> list[Json]:
+        """``update`` and ``clear`` of a state whose list a variable may have."""
+        number, flag = self.held[name]
+        if method == "clear":
+            return [["clear", number], ["set", flag, ["const", False]]]
+        argument = self._argument(node)
+        same = isinstance(argument, ast.Name)  # there is one variable that has lists of the state
+        value = ["local", self.scope.number(name)] if same else self.expression(argument)
+        return [["update", number, value], ["set", flag, ["const", same]]]
+
+    def take_list(self, name: str, node: ast.expr) -> list[Json]:
+        """The assignment of a variable that may have the list of a state."""
+        (number, flag), place = self.held[name], self.scope.number(name)
+        if is_read(node) is not None:
+            taken: list[Json] = [["set", place, ["state", number]], ["set", flag, ["const", True]]]
+            if isinstance(node, ast.BoolOp):
+                new = [["set", place, ["list"]], ["set", flag, ["const", False]]]
+                taken.append(["if", ["local", place], [], new])
+            return taken
+        value = self.expression(node)
+        if not is_new(value):
+            raise RefusedError("the list of a state may be in two places", node)
+        return [["set", place, value], ["set", flag, ["const", False]]]
+
+    def kept_list(self, name: str) -> list[Json]:
+        """Behind a change of a list that may be the state's: the state has it."""
+        if name not in self.held:
+            return []
+        number, flag = self.held[name]
+        return [["if", ["local", flag], [["store", number, ["local", self.scope.number(name)]]], []]]
 
     def _map_change(self, number: int, method: str, node: ast.Call) -> Json:
         if method == "put" and len(node.args) == 2 and not node.keywords:

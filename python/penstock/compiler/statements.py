@@ -118,12 +118,13 @@ class Statements(Calls):
             name, method, item = change
             if method == "append":
                 kept = self.expression(item)
-                return [["yield", kept] if name == self.lists.sink else self._append(name, kept, node)]
+                append = ["yield", kept] if name == self.lists.sink else self._append(name, kept, node)
+                return [append, *self.kept_list(name)]
             if method == "update":
                 number = self._number(name, node)
                 added = ["builtin", "dict", self.expression(item, Use.ITERATE)]
-                return [["set", number, ["or_", ["local", number], added]]]
-            return self._extend(name, item, node)
+                return [["set", number, ["or_", ["local", number], added]], *self.kept_list(name)]
+            return [*self._extend(name, item, node), *self.kept_list(name)]
         part = self.lists.part_change(value)
         if part is not None:
             method, changed, item = part
@@ -132,7 +133,7 @@ class Statements(Calls):
         if name is not None and name in self.growing and isinstance(value, ast.Call):
             static = self.scope.static(value.func)
             if static is not None and isinstance(static.value, BuiltinFunctionType) and static.value in _INSORTS:
-                return [self._insort(name, value, _INSORTS[static.value])]
+                return [self._insort(name, value, _INSORTS[static.value]), *self.kept_list(name)]
         return [["set", self.scope.fresh(), self.expression(value, Use.READ)]]
 
     def _insort(self, name: str, node: ast.Call, behind: bool) -> Json:
@@ -177,12 +178,14 @@ class Statements(Calls):
     def _do_assign(self, node: ast.Assign) -> list[Json]:
         if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.aliases:
             return []
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.held:
+            return self.take_list(node.targets[0].id, node.value)
         entry = self.entry(node.targets[0])
         if entry is not None and len(node.targets) == 1:
             return [self.entry_put(entry, self.expression(node.value))]
         item = self.lists.item(node.targets[0])
         if item is not None and len(node.targets) == 1:
-            return [self._put(*item, self.expression(node.value), node)]
+            return [self._put(*item, self.expression(node.value), node), *self.kept_list(item[0])]
         part = self.lists.part_item(node.targets[0])
         if part is not None and len(node.targets) == 1:
             return [self._change_item(*part, self.expression(node.value))]
@@ -254,7 +257,7 @@ class Statements(Calls):
             old = ["index", ["local", self._number(name, node)], self.expression(index, Use.READ)]
             operator = _operator(node)
             new = [IN_PLACE.get(operator, operator), old, self.expression(node.value, Use.READ)]
-            return [self._put(name, index, new, node)]
+            return [self._put(name, index, new, node), *self.kept_list(name)]
         part = self.lists.part_item(target)
         if part is not None:
             operator = _operator(node)
@@ -267,7 +270,7 @@ class Statements(Calls):
         if target.id in self.growing:
             if not isinstance(node.op, ast.Add):
                 raise RefusedError(_NOT_NEW, node)
-            return self._extend(target.id, node.value, node)
+            return [*self._extend(target.id, node.value, node), *self.kept_list(target.id)]
         number = self.target(target)
         operator = _operator(node)
         if operator in IN_PLACE and not is_never_list(self.lists.values, target.id):

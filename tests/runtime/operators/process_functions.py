@@ -272,6 +272,48 @@ class ByClock(KeyedProcessFunction):
         yield ctx.get_current_key(), left, ctx.time_domain() != TimeDomain.PROCESSING_TIME
 
 
+class Last(KeyedProcessFunction):
+    """Keeps lists in value states, and changes them where they are; and a number."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.last = runtime_context.get_state(ValueStateDescriptor("last", Types.LIST(LONG)))
+        self.pairs = runtime_context.get_state(ValueStateDescriptor("pairs", Types.PICKLED_BYTE_ARRAY()))
+        self.number = runtime_context.get_state(ValueStateDescriptor("number", LONG))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        number = self.number.value()
+        if number is None:
+            self.number.update(0)
+            number = self.number.value()
+        number += 1
+        last = self.last.value()
+        if last is None:
+            last = []
+            self.last.update(last)
+        last.append(value[1])
+        pairs = self.pairs.value() or []
+        insort(pairs, value, key=by_number)
+        if len(pairs) > 3:
+            pairs = pairs[-3:]
+            pairs.append(value)
+        if len(last) > 6:
+            self.last.clear()
+            last.append(1000)
+        if value[1] > 6:
+            self.last.update([])
+            last[0] = -1000
+        if value[1] > -3:
+            self.pairs.update(pairs)
+            pairs += [value]
+        self.number.update(number)
+        yield number, sum(last), list(last), list(pairs)
+
+    def on_timer(self, timestamp: int, ctx: Any) -> None:
+        last = self.last.value()
+        if last:
+            last += [timestamp]
+
+
 def take_less(one: int, other: int) -> int:
     return min(one, other)
 
@@ -284,4 +326,5 @@ FUNCTIONS = {
     "maps": MapStates,
     "combined": Combined,
     "by clock": ByClock,
+    "last": Last,
 }

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import _native
-from penstock.common import Configuration, Time
+from penstock.common import Configuration, Time, Types
 from penstock.compiler.operators import Compilation
 from penstock.datastream import (
     KeyedCoProcessFunction,
@@ -145,6 +145,7 @@ def test_doubtful_records_go_through_python(function, steps):
     follow(BothProcesses(operator(FUNCTIONS[function]())), steps)
 
 
+HELD = "items = self.held.value() or []\n        "
 STATEMENTS = [
     "self.number.update(value[1] + (self.number.value() or 0))",
     "self.number.update(self.number.value())",
@@ -175,6 +176,24 @@ STATEMENTS = [
     "self.mean.add((value[0], 2 * value[1]))",
     "self.mean.clear()",
     "yield self.total.get(), self.mean.get(), value[1]",
+    HELD + "items.append(value)\n        self.held.update(items[-5:])",
+    HELD + "items.append(value)\n        self.held.update(items)\n        items.append((value[0], 0))",
+    HELD + "yield value[0], len(items), sum(item[1] for item in items)",
+    """items = self.held.value()
+        if items is None:
+            items = []
+        items.extend([value, value])
+        if value[1] % 2:
+            self.held.update(items)""",
+    """items = self.held.value()
+        if items:
+            items[0] = value
+            items += [(value[0], 7)]
+            for item in items:
+                yield item""",
+    "items = []\n        items.append(value)\n        self.held.update(items)\n        insort(items, value)",
+    "if self.held.value() is not None:\n            yield value[0], 1, 2",
+    "self.held.clear()",
     "timers.register_event_time_timer(ctx.timestamp() + int(value[1]))",
     "timers.register_event_time_timer(ctx.timestamp() + 3)",
     "timers.delete_event_time_timer(ctx.timestamp() + 3)",
@@ -198,6 +217,7 @@ CLASS = """
 class Written({base}):
     def open(self, runtime_context):
         self.number = runtime_context.get_state(ValueStateDescriptor("number", LONG))
+        self.held = runtime_context.get_state(ValueStateDescriptor("held", Types.LIST(PAIR)))
         self.pair = runtime_context.get_state(ValueStateDescriptor("pair", PAIR))
         self.pairs = runtime_context.get_list_state(ListStateDescriptor("pairs", PAIR))
         self.map = runtime_context.get_map_state(MapStateDescriptor("map", LONG, PAIR))
@@ -253,6 +273,25 @@ def test_written_functions(both, data, tracked, steps):
     spec = operator(written({name: data.draw(BODY) for name in [*names, "on_timer"]}))
     assert spec.programs is not None
     follow(BothProcesses(spec, tracked), steps)
+
+
+class Growing(KeyedProcessFunction):
+    def open(self, runtime_context: Any) -> None:
+        self.items = runtime_context.get_state(ValueStateDescriptor("items", Types.LIST(LONG)))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        items = self.items.value() or []
+        items.append(value[1])
+        self.items.update(items)
+        yield value[0], len(items)
+
+
+def test_a_long_list_goes_on_in_python():
+    both = BothProcesses(operator(Growing()), True)
+    for start in range(0, 200, 10):
+        both.take([(("ab"[number % 2], number), number) for number in range(start, start + 10)])
+        both.check()
+        both.check_state()
 
 
 class Doubling(KeyedProcessFunction):
