@@ -96,7 +96,7 @@ def pieces_of(file: Dated, charset: str, splittable: bool) -> list[Split]:
 
 
 def read_text(split: Split, charset: str) -> Iterator[Records[str]]:
-    """The lines of a split, about a mebibyte at a time. FileFormatError if the file ends before the split; OSError
+    """The lines of a split, some 256 KiB at a time. FileFormatError if the file ends before the split; OSError
     if it cannot be read; EOFError, zlib.error, lzma.LZMAError if its compression is damaged."""
     path, start = path_of(split), split.start or 0
     with opened(path) as file:
