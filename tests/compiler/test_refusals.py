@@ -217,8 +217,21 @@ class F(KeyedProcessFunction):
         self.plain = [1]
     def open(self, context):
         self.value = context.get_state(None)
+        self.second = context.get_state(None)
         self.list = context.get_list_state(None)
         self.map = context.get_map_state(None)
+        self.reducing = context.get_reducing_state(None)
+        mortal = ValueStateDescriptor("mortal", None)
+        mortal.enable_time_to_live(None)
+        mortals = ListStateDescriptor("mortals", None)
+        for descriptor in [mortals]:
+            descriptor.enable_time_to_live(None)
+        self.mortal = context.get_state(mortal)
+        self.mortals = context.get_list_state(mortals)
+        self.least = context.get_state(ValueStateDescriptor("least", None, 0))
+        function = max
+        self.other = context.get_aggregating_state(AggregatingStateDescriptor("other", function, None))
+        self.printing = context.get_reducing_state(ReducingStateDescriptor("p", lambda a, b: print(a) or b, None))
         self.either = context.get_state(None)
         self.either = None
         self.late = context.get_state(None)
@@ -231,8 +244,36 @@ class F(KeyedProcessFunction):
 f = F()
 """
 REFUSED_PROCESS = [
-    ("¦self.map.get(1)", "map is a map state, which programs do not have"),
-    ("x = ¦self.value", "self.value is used for more than its own methods"),
+    ("¦self.reducing.get()", "the function of the reducing state reducing is not known before open() runs"),
+    ("yield ¦self.other.get()", "the function of the aggregating state other is not known before open() runs"),
+    ("self.printing.add(value)", "print() prints"),
+    ("yield ¦self.mortal.value()", "the value state mortal expires, and native code has no form of that"),
+    ("yield list(¦self.mortals.get())", "the list state mortals expires"),
+    ("yield ¦self.least.value()", "the value state least has a default value"),
+    ("¦self.map[0], value = value", "assigns an item, which other code could see"),
+    (
+        "x = self.value.value()\n        x.append(1)\n        self.second.update(x)",
+        "what is changed must be a new list",
+    ),
+    ("x = self.value.value()\n        x.append(1)\n        yield ¦x", "x is kept elsewhere while it can still grow"),
+    ("x = self.value.value()\n        y = ¦x\n        y.append(1)", "what is changed must be a new list"),
+    (
+        "x = self.value.value()\n        x.append(1)\n        yield from (self.value.value() for _ in x)",
+        "be a new list",
+    ),
+    ("x = value\n        x = self.value.value()\n        x.append(1)", "what is changed must be a new list"),
+    ("yield self.map.get(¦1, 2)", "this call cannot be translated"),
+    ("yield len(¦self.map)", "self.map is used for more than its own methods"),
+    ("x = ¦self.map.put(1, 2)", "put() of this state is Python's, where its result is used"),
+    ("yield sum(¦self.map.get(key) for key in value)", "a generator uses the object or the context of its function"),
+    (
+        "state = self.map\n        yield sum(¦state.get(key) for key in value)",
+        "a generator uses the object or the context of its function",
+    ),
+    ("yield state\n        state = self.map", "self.map is used for more than its own methods"),
+    ("if value:\n            state = ¦self.map", "self.map is used for more than its own methods"),
+    ("¦del value[0]", "del cannot be translated"),
+    ("yield ¦self.value", "self.value is used for more than its own methods"),
     ("x = ¦self.value.update(value)", "update() of this state is Python's, where its result is used"),
     ("x = ¦self.list.get()", "what a list state gives can only be gone through where it is written"),
     ("self.value.value().append(¦1)", "append"),
@@ -240,7 +281,7 @@ REFUSED_PROCESS = [
     ("yield from map(lambda x: ¦ctx.timestamp(), value)", "a generator uses the object or the context of its function"),
     ("¦ctx.time_domain()", "the context is used for more than its key"),
     ("yield self.helper(ctx)", "the context is used for more than its key"),
-    ("¦ctx.timer_service().register_processing_time_timer(1)", "register_processing_time_timer() of the timer service"),
+    ("yield ¦ctx.time_domain() == value", "time_domain() can only be compared with a TimeDomain"),
     ("yield ¦ctx", "reads ctx, "),
     ("yield self.¦either.value()", "either"),
     ("yield self.¦late.value()", "late"),

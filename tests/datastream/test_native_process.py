@@ -17,11 +17,14 @@ from penstock.datastream import (
     KeyedProcessFunction,
     ListStateDescriptor,
     MapStateDescriptor,
+    ReducingStateDescriptor,
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
 from penstock.errors import JobExecutionError
 from penstock.runtime import native
+from tests.job.steps.evolving import environment, fed
+from tests.running import collected
 
 LONG = Types.LONG()
 RECORD = Types.TUPLE([LONG, LONG, Types.STRING(), LONG])
@@ -157,3 +160,46 @@ def test_random_process_functions_are_the_same(
     path.write_text("".join(",".join(map(str, record)) + "\n" for record in records), encoding="utf-8")
     arguments = str(path), both, steps, at_timers
     assert outcome(*arguments, "auto") == outcome(*arguments, "off")
+
+
+class AllStates(KeyedProcessFunction):
+    """Every kind of state, and a timer."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.value = runtime_context.get_state(ValueStateDescriptor("value", LONG))
+        self.list = runtime_context.get_list_state(ListStateDescriptor("list", LONG))
+        self.map = runtime_context.get_map_state(MapStateDescriptor("map", LONG, Types.STRING()))
+        self.sum = runtime_context.get_reducing_state(ReducingStateDescriptor("sum", lambda a, b: a + b, LONG))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        key, number = value
+        self.value.update((self.value.value() or 0) + 1)
+        self.list.add(number)
+        self.map[number % 7] = f"{key}{number}"
+        self.map.remove(number % 5)
+        self.sum.add(number)
+        ctx.timer_service().register_processing_time_timer(2**50 + number)
+        yield key, self.value.value(), list(self.list), [*self.map.items()], self.sum.get()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+        yield ctx.get_current_key(), self.value.value(), [timestamp], [], self.sum.get()
+
+
+def results_in_turn(folder: Path, ways: list[str]) -> list[list[Any]]:
+    """The results of a job that goes on with more records, native code on or off each time."""
+    results = []
+    for turn, way in enumerate(ways, 1):
+        env = environment(folder, 2, penstock__native=way, penstock__step__records=20)
+        records = [(f"key {number % 3}", number * number % 23) for number in range(60 * turn)]
+        keyed = fed(env, folder, records, Types.TUPLE([Types.STRING(), LONG])).key_by(lambda record: record[0])
+        shown = keyed.process(AllStates()).uid("all").map(repr, Types.STRING())
+        results.append(sorted(collected(shown)))
+    return results
+
+
+@pytest.mark.slow
+def test_state_goes_on_with_native_code_and_without(tmp_path: Path) -> None:
+    expected = results_in_turn(tmp_path / "off" / "job", ["off"] * 3)
+    assert [len(results) for results in expected] == [60] * 3
+    for ways in (["auto", "off", "auto"], ["off", "auto", "off"]):
+        assert results_in_turn(tmp_path / "".join(ways) / "job", ways) == expected

@@ -13,7 +13,7 @@ class KeyedProcess:
     Args:
         inputs: of each input, what gives the key of a record, and what takes a record.
         on_timer: takes the time of a timer; None where nothing is done then.
-        states: of each state, ``value``, ``list``, ``buffer`` or ``frozen``: a buffer of records that nobody can change.
+        states: of each state, ``value``, ``list``, ``map``, ``buffer`` or ``frozen``: a buffer of records that nobody can change.
         bounds: where two inputs are joined, how far a right record's time may be from a left one's, the least and the most. Then
             a function takes both records, and there are two buffers.
 
@@ -29,13 +29,14 @@ class KeyedProcess:
         bounds: tuple[int, int] | None = None,
     ) -> KeyedProcess: ...
     def __len__(self) -> int: ...
-    def size(self) -> int:
-        """How many values there are, items of lists, and records of buffers."""
+    def weight(self) -> int:
+        """How many values there are, items of lists, entries of maps, and records of buffers."""
 
-    def next_due(self) -> int | None:
-        """The time of the first timer; None where there is none."""
 
-    def run(self, input: int, batch: Batch, start: int, end: int, watermark: int) -> _Results:
+    def next_due(self, event_time: bool) -> int | None:
+        """The time of the first timer, of event time or by the clock; None where there is none."""
+
+    def run(self, input: int, batch: Batch, start: int, end: int, watermark: int, now: int) -> _Results:
         """Call the function for some records of an input.
 
         Args:
@@ -44,6 +45,7 @@ class KeyedProcess:
             start: the first.
             end: the one behind the last.
             watermark: of the operator.
+            now: the time of the clock.
 
         Returns:
             The results, or None; those for side outputs, each with the number of its tag; where there are some, in which order
@@ -54,34 +56,41 @@ class KeyedProcess:
             ValueError: there are not so many records, or no such input.
         """
 
-    def advance(self, limit: int) -> _Results:
+    def advance(self, event_time: bool, limit: int, watermark: int, now: int) -> _Results:
         """Fire timers up to a time, in order.
 
         Args:
-            limit: the watermark.
+            event_time: whether those of event time, or those by the clock.
+            limit: the time.
+            watermark: of the operator.
+            now: the time of the clock.
 
         Returns:
             As ``run``; instead of the place how many timers have fired.
         """
 
-    def news(self) -> tuple[list[tuple[list[Batch], list[Batch]]], bool, list[Batch]]:
+    def news(self) -> tuple[list[tuple[list[Batch], list[Batch], list[Batch]]], list[tuple[bool, list[Batch]]]]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
         Returns:
-            Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value; of a
-            buffer, for each record, key, number of buckets, time and record). Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
-            time, key, and two numbers).
+            Of each state, batches of keys with nothing in it any more, or with a new map (each in a tuple); of maps what they
+            have not any more (key, key in the map); and of what is in it (key, value; of maps key, key in the map, value; of
+            a buffer, for each record, key, number of buckets, time and record). Each is to be applied before the next one.
+            Of the timers of event time, and of those by the clock: whether all follow, as they are in the heap, or what has
+            been done with them; and these (whether added, time, key, and two numbers).
 
         Raises:
             ValueError: something of it cannot be in a batch.
         """
 
-    def load(self, states: list[list[Batch]], timers: list[Batch]) -> bool:
+    def load(self, states: list[list[Batch]], timers: list[Batch], by_clock: list[Batch]) -> bool:
         """Take the state of Python in place of this one.
 
         Args:
-            states: what is in each state, as in ``news``.
-            timers: all timers as they are in the heap (time, key, and the times of a window that has this time alone).
+            states: what is in each state, as ``news`` gives it.
+            timers: all timers of event time as they are in the heap (time, key, and the times of a window that has this
+                time alone).
+            by_clock: those by the clock.
 
         Returns:
             Whether all of it can be here; if not, nothing is.

@@ -62,8 +62,20 @@ class Expressions(ABC):
         """A call."""
 
     @abstractmethod
-    def list_items(self, node: ast.expr, use: Use) -> Json | None:
-        """The items of a list state; None for something else."""
+    def state_items(self, node: ast.expr, use: Use) -> Json | None:
+        """The items of a list state, or the keys of a map state; None for something else."""
+
+    @abstractmethod
+    def entry_read(self, node: ast.AST) -> Json | None:
+        """An item of a map state; None for something else."""
+
+    @abstractmethod
+    def domain_compared(self, node: ast.Compare) -> Json | None:
+        """Whether a timer is of some kind; None for something else."""
+
+    @abstractmethod
+    def has_entry(self, key: ast.expr, node: ast.expr) -> Json | None:
+        """Whether a key is in a map state; None for something else."""
 
     @abstractmethod
     def check_lazy(self, nodes: Iterable[ast.AST]) -> None:
@@ -109,6 +121,9 @@ class Expressions(ABC):
             raise RefusedError(f"has {error.reason}", node) from None
 
     def _name(self, node: ast.Name, use: Use) -> Json:
+        items = self.state_items(node, use)
+        if items is not None:
+            return items
         number = self.scope.number(node.id)
         if number is None:
             return self.static_value(self.scope.outside(node), use, node)
@@ -122,7 +137,7 @@ class Expressions(ABC):
             return self.static_value(static, use, node)
         if self.scope.is_opened(node):
             return ["opened", node.attr, use is Use.KEEP]
-        items = self.list_items(node, use)
+        items = self.state_items(node, use)
         if items is not None:
             return items
         if self.scope.is_state(node):
@@ -133,6 +148,9 @@ class Expressions(ABC):
         static = self.scope.static(node)
         if static is not None:
             return self.static_value(static, use, node)
+        entry = self.entry_read(node)
+        if entry is not None:
+            return entry
         value = self.expression(node.value, Use.READ)
         if isinstance(node.slice, ast.Slice):
             bounds = (node.slice.lower, node.slice.upper, node.slice.step)
@@ -235,7 +253,14 @@ class Expressions(ABC):
         return self.expression(node, Use.READ)
 
     def _compare(self, node: ast.Compare, _: Use) -> Json:
+        domain = self.domain_compared(node)
+        if domain is not None:
+            return domain
         operands = [node.left, *node.comparators]
+        if len(operands) == 2 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            has = self.has_entry(*operands)
+            if has is not None:
+                return has if isinstance(node.ops[0], ast.In) else ["not", has]
         result: Json = ["compare"]
         for index, operand in enumerate(operands):
             operator = None if index == 0 else node.ops[index - 1]

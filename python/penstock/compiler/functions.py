@@ -13,18 +13,18 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler.dates import GIVES, gives_dates
-from penstock.compiler.lists import lists_of
+from penstock.compiler.lists import Lists, lists_of
 from penstock.compiler.names import CONTEXT, PAIR_CONTEXT, Context, Opened, Scope, Static, assigned_names, body_of
 from penstock.compiler.opened import opened_by
 from penstock.compiler.patterns import matches_of
-from penstock.compiler.process import KeyedStates, is_context, states_of
+from penstock.compiler.process import KeyedStates, aliases_of, is_context, states_of
 from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
@@ -99,7 +99,8 @@ def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled
     text = program_text(unit.functions, len(unit.states.native))
     if len(text) > _LONGEST:
         return Refusal(f"its constants have more than {_LONGEST >> 20} MB")
-    return Compiled(text, tuple(unit.names[1:]), tuple(unit.states.native.items()), tuple(unit.tags))
+    states = tuple((name, *state) for name, state in unit.states.native.items())
+    return Compiled(text, tuple(unit.names[1:]), states, tuple(unit.tags))
 
 
 def compile_aggregate(function: Any) -> CompiledAggregate | Refusal:
@@ -172,10 +173,10 @@ class _Unit:
         plain = getattr(method, "__func__", method)
         tree = self.trees.of(plain) if isinstance(plain, FunctionType) else None
         if isinstance(plain, FunctionType) and isinstance(tree, ast.FunctionDef):
-            self.states = states_of(function, plain, tree)
+            file = self.trees.file(plain.__code__.co_filename, plain.__globals__)
+            self.states = states_of(function, plain, tree, file, self.trees)
             if self.context is PAIR_CONTEXT and self.states.native:
                 raise RefusedError("native joins call functions without state of their own")
-            file = self.trees.file(plain.__code__.co_filename, plain.__globals__)
             self.opened = None if file is None else opened_by(function, plain, tree, file)
 
     def _check_lifecycle(self, function: Any, called: str) -> None:
@@ -299,14 +300,20 @@ class _Unit:
         tree: Tree,
         parameters: list[str],
         result: Use,
-        lists: Any,
+        lists: Lists,
         is_generator: bool = False,
         initial: dict[str, Static] | None = None,
     ) -> Json:
         for name in parameters:
             scope.numbers[name] = scope.fresh()
+        aliases = aliases_of(scope, lists.values, tree)
+        held = dict(self.states.lists.get(tree, {}))
+        lists = replace(lists, growing=lists.growing.difference(aliases).union(held))
         body = _Body(self, scope, lists, result, is_generator or lists.sink is not None)
         body.matches = matches_of(scope, lists.values, tree)
+        body.aliases = aliases
+        states = list(self.states.native)
+        body.held = {name: (states.index(attribute), scope.fresh()) for name, attribute in held.items()}
         statements: list[Json] = []
         for name, static in (initial or {}).items():
             number = scope.number(name)
@@ -321,10 +328,16 @@ class _Unit:
 class _Body(Statements):
     """A function, with the other functions of its program."""
 
-    def __init__(self, unit: _Unit, scope: Scope, lists: Any, result: Use, is_generator: bool) -> None:
+    def __init__(self, unit: _Unit, scope: Scope, lists: Lists, result: Use, is_generator: bool) -> None:
         super().__init__(scope, lists, result, is_generator)
         self.unit = unit
         self.makes_sets = unit.makes_sets
+
+    def combining(self, function: Any, method: str, count: int, node: ast.AST) -> int:
+        plain, first, keywords = _plain(_bound(function, method))
+        if plain is None or plain in LIBRARY:
+            raise RefusedError(f"{method}() of the state's function is not written in Python", node)
+        return self.unit.compile(plain, first, keywords, count=count)
 
     def program_call(self, static: Static, node: ast.Call) -> Json:
         plain, first, keywords = _plain(static.value)

@@ -74,12 +74,7 @@ class Lists:
         """Refuse a loop over a list that grows in it."""
         names = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)} & self.growing
         for node in ast.walk(loop) if names else ():
-            change = _change(node)
-            grown = change[0] if change is not None else sorted_into(node)
-            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                grown = node.target.id
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
-                grown = node.value.id
+            grown = changed_list(node)
             if grown in names:
                 raise RefusedError(f"{grown} grows while the loop goes through it", node)
 
@@ -147,6 +142,18 @@ def _is_part(node: ast.expr, parts: frozenset[str]) -> bool:
     while isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
         node = node.value
     return isinstance(node, ast.Name) and node.id in parts
+
+
+def changed_list(node: ast.AST) -> str | None:
+    """The variable whose list or dict a node changes, or would if it has one."""
+    change = _change(node)
+    if change is not None:
+        return change[0]
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return node.target.id
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+        return node.value.id
+    return sorted_into(node)
 
 
 def sorted_into(node: ast.AST) -> str | None:

@@ -41,7 +41,7 @@ class Context:
 CONTEXT = Context(
     {"timestamp": "time", "get_current_key": "key"},
     True,
-    "the context is used for more than its key, its timestamp, its watermark and timers of event time",
+    "the context is used for more than its key, its timestamp, its watermark, the clock and timers",
 )
 """That of a process function."""
 PAIR_CONTEXT = Context(

@@ -231,7 +231,7 @@ def _process_methods(operator: _Processing) -> list[tuple[str, str]]:
 
 def _asks(result: Compiled | Refusal) -> bool:
     """Whether a program asks for its context or state, or has what only an open function knows."""
-    words = ('["side",', '["around",', '["state",', '["register",', '["delete",', '["opened",')
+    words = ('["side",', '["around",', '["state",', '["map_', '["register",', '["delete",', '["opened",')
     return isinstance(result, Compiled) and any(word in result.program for word in words)
 
 

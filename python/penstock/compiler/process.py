@@ -1,27 +1,48 @@
 """Process functions: the state of a key, its timers, and the context.
 
-The attributes that ``open`` assigns from ``get_state`` and ``get_list_state`` are states, by number in a program. Of
-the context a function may ask the key, the timestamp and the watermark; it may register and delete timers of event
-time. What a function does to state takes effect when it has ended, so nothing that Python runs later, a generator, may
-see it."""
+The attributes that ``open`` assigns from ``get_state`` and its like are states, by number in a program. Of the context
+a function may ask the key, the timestamp, the watermark and the clock; it may register and delete timers. What a
+function does to state takes effect when it has ended, so nothing that Python runs later, a generator, may see it."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from penstock.common.functions.output_tag import OutputTag
-from penstock.compiler.names import Context, Static, written
+from penstock.common.functions.state import TimeDomain
+from penstock.compiler.descriptors import Opening
+from penstock.compiler.held_lists import HeldLists, held_lists, is_read
+from penstock.compiler.lists import is_new
+from penstock.compiler.names import Context, Scope, Static, written
 from penstock.compiler.patterns import Patterns
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
+from penstock.compiler.trees import ParsedFile, Tree, Trees
+from penstock.runtime.usercode.functions import mark
 
-_GETTERS = {"get_state": "value", "get_list_state": "list"}
-_OTHERS = {"get_map_state": "map", "get_reducing_state": "reducing", "get_aggregating_state": "aggregating"}
-_TIMERS = {"register_event_time_timer": "register", "delete_event_time_timer": "delete"}
+_GETTERS = {
+    "get_state": "value",
+    "get_list_state": "list",
+    "get_map_state": "map",
+    "get_reducing_state": "reducing",
+    "get_aggregating_state": "aggregating",
+}
+_COMBINING = {"reducing": ("reduce",), "aggregating": ("create_accumulator", "add", "get_result")}
+"""By kind of state: the methods of its function that are called."""
+_TIMERS = {
+    "register_event_time_timer": "register",
+    "delete_event_time_timer": "delete",
+    "register_processing_time_timer": "register_by_clock",
+    "delete_processing_time_timer": "delete_by_clock",
+}
+_TIMES = {"current_watermark": "watermark", "current_processing_time": "now"}
+_DOMAINS = {TimeDomain.EVENT_TIME: 0, TimeDomain.PROCESSING_TIME: 1}
+_EQUALITIES = {ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "eq", ast.IsNot: "ne"}
 _CHANGES = {
     ("value", "update"): ("update", Use.KEEP),
     ("list", "add"): ("add", Use.KEEP),
@@ -29,6 +50,10 @@ _CHANGES = {
     ("list", "update"): ("replace", Use.READ),
 }
 """By kind of state and method: the statement, and what is done with the argument."""
+_MAP_READS = {"get": "map_get", "contains": "map_has", "is_empty": "map_empty"}
+_MAP_READS.update({part: f"map_{part}" for part in ("keys", "values", "items")})
+"""By method of a map state, with a key or without: the expression."""
+_KEYED_READS = ("get", "contains")
 
 
 @dataclass(frozen=True)
@@ -37,29 +62,64 @@ class KeyedStates:
 
     owner: Any = None
     kinds: Mapping[str, str] = field(default_factory=dict[str, str])
+    functions: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Those of reducing and aggregating states, as far as they are known."""
+    unsuited: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Why states stay in Python, where that is known."""
+    lists: HeldLists = field(default_factory=dict[ast.AST, Mapping[str, str]])
+    """The variables of methods that have the lists of value states."""
 
     @property
-    def native(self) -> dict[str, str]:
-        """The attributes and kinds of those that programs have, in the order of their numbers."""
-        return {name: kind for name, kind in self.kinds.items() if kind in _GETTERS.values()}
+    def native(self) -> dict[str, tuple[str, str]]:
+        """The attributes of those that programs have, in the order of their numbers: kind, and the mark of its
+        functions."""
+        known = {name: kind for name, kind in self.kinds.items() if kind not in _COMBINING or name in self.functions}
+        return {name: (kind, self._mark(name, kind)) for name, kind in known.items()}
+
+    def _mark(self, name: str, kind: str) -> str:
+        function = self.functions.get(name)
+        return "" if function is None else mark(function, _COMBINING[kind])
 
 
-def states_of(owner: Any, function: FunctionType, tree: ast.FunctionDef) -> KeyedStates:
+def states_of(
+    owner: Any, function: FunctionType, tree: ast.FunctionDef, file: ParsedFile | None, trees: Trees
+) -> KeyedStates:
     """The states that ``open`` of an object, ``function``, gets from its runtime context."""
     arguments = [*tree.args.posonlyargs, *tree.args.args]
     if len(arguments) < 2:
         return KeyedStates(owner)
     itself, context = arguments[0].arg, arguments[1].arg
-    assigned: dict[str, list[str]] = {}
+    assigned: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         for target in targets:
             if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == itself:
-                assigned.setdefault(target.attr, []).append(_kind(getattr(node, "value", None), context))
+                assigned.setdefault(target.attr, []).append(getattr(node, "value", None))
     elsewhere = written(type(owner), function)
-    once = {name: kinds[0] for name, kinds in assigned.items() if len(kinds) == 1 and name not in elsewhere}
-    kinds = {name: kind for name, kind in once.items() if kind}
-    return KeyedStates(owner, kinds)
+    once = {name: values[0] for name, values in assigned.items() if len(values) == 1 and name not in elsewhere}
+    kinds = {name: kind for name, value in once.items() if (kind := _kind(value, context))}
+    if file is None:
+        return KeyedStates(owner, kinds)
+    opening, functions, unsuited = Opening(owner, function, tree, file, trees), dict[str, Any](), dict[str, str]()
+    for name, kind in kinds.items():
+        call = once[name]
+        descriptor = call.args[0] if isinstance(call, ast.Call) and len(call.args) == 1 else None
+        unsuited[name] = opening.unsuited(descriptor)
+        if kind in _COMBINING:
+            functions[name] = opening.combining(descriptor, kind)
+    functions = {name: known for name, known in functions.items() if known is not None}
+    methods = (trees.of(member) for member in _methods_of(type(owner)) if member is not function)
+    values = [name for name, kind in kinds.items() if kind == "value"]
+    lists = held_lists(values, [part for part in methods if isinstance(part, ast.FunctionDef)]) if values else {}
+    return KeyedStates(owner, kinds, functions, unsuited, lists)
+
+
+def _methods_of(cls: type) -> Iterator[FunctionType]:
+    """All functions of a class of the program and its bases."""
+    for base in cls.__mro__:
+        if base.__module__.partition(".")[0] not in ("builtins", "penstock", "abc", "typing"):
+            members = (getattr(member, "__func__", member) for member in vars(base).values())
+            yield from (member for member in members if isinstance(member, FunctionType))
 
 
 def _kind(node: ast.expr | None, context: str) -> str:
@@ -69,7 +129,7 @@ def _kind(node: ast.expr | None, context: str) -> str:
     of = node.func.value
     if not isinstance(of, ast.Name) or of.id != context:
         return ""
-    return {**_GETTERS, **_OTHERS}.get(node.func.attr, "")
+    return _GETTERS.get(node.func.attr, "")
 
 
 class ProcessCalls(Patterns):
@@ -77,6 +137,14 @@ class ProcessCalls(Patterns):
 
     services: set[str]
     """The variables that are the timer service."""
+    aliases: Mapping[str, ast.Attribute] = MappingProxyType({})
+    """The variables that are a state, and the attribute that it is."""
+    held: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    """The variables that have the list of a state: its number, and the variable that says whether it is the state's."""
+
+    @abstractmethod
+    def combining(self, function: Any, method: str, count: int, node: ast.AST) -> int:
+        """The number of a method of a state's function, which takes so many arguments."""
 
     def process_call(self, node: ast.Call, use: Use) -> Json | None:
         """A call that reads the state of a key, or asks the context; None for another one."""
@@ -85,10 +153,10 @@ class ProcessCalls(Patterns):
             return None
         state = self._state(called.value)
         if state is not None:
-            return self._read(*state, node, called.attr, use)
+            return self._read(state, node, called.attr, use)
         if self._is_service(called.value):
-            if called.attr == "current_watermark" and not node.args and not node.keywords:
-                return ["around", "watermark"]
+            if called.attr in _TIMES and not node.args and not node.keywords:
+                return ["around", _TIMES[called.attr]]
             raise RefusedError(f"{called.attr}() of the timer service is Python's", node)
         context = self._context(called.value)
         if context is None:
@@ -96,6 +164,21 @@ class ProcessCalls(Patterns):
         if called.attr not in context.asks or node.args or node.keywords:
             raise RefusedError(context.more, node)
         return ["around", context.asks[called.attr]]
+
+    def domain_compared(self, node: ast.Compare) -> Json | None:
+        """``ctx.time_domain() == TimeDomain.EVENT_TIME``; None for something else."""
+        called = node.left.func if isinstance(node.left, ast.Call) else None
+        operator = _EQUALITIES.get(type(node.ops[0]))
+        if not isinstance(called, ast.Attribute) or called.attr != "time_domain":
+            return None
+        context = self._context(called.value)
+        if context is None or not context.timers:
+            return None
+        static = self.scope.static(node.comparators[0])
+        number = _DOMAINS[static.value] if static is not None and isinstance(static.value, TimeDomain) else None
+        if number is None or operator is None or len(node.ops) > 1:
+            raise RefusedError("time_domain() can only be compared with a TimeDomain", node)
+        return ["compare", ["around", "domain"], operator, ["const", number]]
 
     def process_statement(self, node: ast.expr) -> list[Json] | None:
         """A call that changes the state or the timers of a key; None for another one."""
@@ -108,6 +191,13 @@ class ProcessCalls(Patterns):
         if state is None:
             return None
         number, kind = state
+        name = next((name for name, (of, _) in self.held.items() if of == number), None)
+        if name is not None and method in ("clear", "update"):
+            return self._give_list(name, node, method)
+        if kind in _COMBINING and method == "add":
+            return self._combine(state, self._argument(node), node)
+        if kind == "map" and method in ("put", "put_all", "remove"):
+            return [self._map_change(number, method, node)]
         if method == "clear" and not node.args and not node.keywords:
             return [["clear", number]]
         change = _CHANGES.get((kind, method))
@@ -143,15 +233,108 @@ class ProcessCalls(Patterns):
         for node in (part for whole in nodes for part in ast.walk(whole)):
             if isinstance(node, ast.Name) and states is not None:
                 static = None if self.scope.number(node.id) is not None else self.scope.statics.get(node.id)
-                if is_context(static) or (static is not None and static.value is states.owner):
+                if (
+                    node.id in self.aliases
+                    or is_context(static)
+                    or (static is not None and static.value is states.owner)
+                ):
                     raise RefusedError("a generator uses the object or the context of its function", node)
 
-    def list_items(self, node: ast.expr, use: Use) -> Json | None:
-        """A list state that is gone through itself; None for something else."""
-        state = self._state(node) if isinstance(node, ast.Attribute) and use is Use.ITERATE else None
-        return None if state is None or state[1] != "list" else ["state", state[0]]
+    def state_items(self, node: ast.expr, use: Use) -> Json | None:
+        """A list or map state that is gone through itself; None for something else."""
+        number, kind = (self._state(node) if use is Use.ITERATE else None) or (0, "")
+        return {"list": ["state", number], "map": ["map_keys", number]}.get(kind)
 
-    def _read(self, number: int, kind: str, node: ast.Call, method: str, use: Use) -> Json:
+    def entry(self, node: ast.AST) -> tuple[int, ast.expr] | None:
+        """The number and the key of an item of a map state; None for something else."""
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
+            return None
+        number, kind = self._state(node.value) or (0, "")
+        return (number, node.slice) if kind == "map" else None
+
+    def entry_read(self, node: ast.AST) -> Json | None:
+        """An item of a map state: None if the map has no such key, as ``get``."""
+        entry = self.entry(node)
+        return None if entry is None else ["map_get", entry[0], self.expression(entry[1], Use.READ)]
+
+    def entry_put(self, entry: tuple[int, ast.expr], value: Json) -> Json:
+        """The assignment of an item of a map state."""
+        return ["put_entry", entry[0], self.expression(entry[1]), value]
+
+    def has_entry(self, key: ast.expr, node: ast.expr) -> Json | None:
+        """``key in map``; None for something else than a map state."""
+        number, kind = self._state(node) or (0, "")
+        return ["map_has", number, self.expression(key, Use.READ)] if kind == "map" else None
+
+    def _give_list(self, name: str, node: ast.Call, method: str) -> list[Json]:
+        """``update`` and ``clear`` of a state whose list a variable may have."""
+        number, flag = self.held[name]
+        if method == "clear":
+            return [["clear", number], ["set", flag, ["const", False]]]
+        argument = self._argument(node)
+        same = isinstance(argument, ast.Name)  # there is one variable that has lists of the state
+        value = ["local", self.scope.number(name)] if same else self.expression(argument)
+        return [["update", number, value], ["set", flag, ["const", same]]]
+
+    def take_list(self, name: str, node: ast.expr) -> list[Json]:
+        """The assignment of a variable that may have the list of a state."""
+        (number, flag), place = self.held[name], self.scope.number(name)
+        if is_read(node) is not None:
+            taken: list[Json] = [["set", place, ["state", number]], ["set", flag, ["const", True]]]
+            if isinstance(node, ast.BoolOp):
+                new = [["set", place, ["list"]], ["set", flag, ["const", False]]]
+                taken.append(["if", ["local", place], [], new])
+            return taken
+        value = self.expression(node)
+        if not is_new(value):
+            raise RefusedError("the list of a state may be in two places", node)
+        return [["set", place, value], ["set", flag, ["const", False]]]
+
+    def kept_list(self, name: str) -> list[Json]:
+        """Behind a change of a list that may be the state's: the state has it."""
+        if name not in self.held:
+            return []
+        number, flag = self.held[name]
+        return [["if", ["local", flag], [["store", number, ["local", self.scope.number(name)]]], []]]
+
+    def _map_change(self, number: int, method: str, node: ast.Call) -> Json:
+        if method == "put" and len(node.args) == 2 and not node.keywords:
+            key, value = self.expressions(node.args)
+            return ["put_entry", number, key, value]
+        argument = self._argument(node)
+        if method == "put_all":
+            return ["put_all", number, ["builtin", "dict", self.expression(argument, Use.READ)]]
+        return ["remove", number, self.expression(argument, Use.READ)]
+
+    def _combine(self, state: tuple[int, str], argument: ast.expr, node: ast.AST) -> list[Json]:
+        """The effect of ``add`` of a reducing or aggregating state."""
+        number, kind = state
+        value, held = self.scope.fresh(), ["held", number]
+        added, before = ["local", value], ["state", number]
+        begin: Json = ["set", value, self.expression(argument)]
+        if kind == "reducing":
+            reduced = ["call", self._method_of(state, "reduce", 2, node), before, added]
+            return [begin, ["if", held, [["store", number, reduced]], [["store", number, added]]]]
+        new = ["call", self._method_of(state, "create_accumulator", 0, node)]
+        result = ["call", self._method_of(state, "add", 2, node), added, ["if", held, before, new]]
+        return [begin, ["store", number, result]]
+
+    def _method_of(self, state: tuple[int, str], method: str, count: int, node: ast.AST) -> int:
+        states = self.scope.states
+        return self.combining(states.functions[list(states.native)[state[0]]], method, count, node)
+
+    def _read(self, state: tuple[int, str], node: ast.Call, method: str, use: Use) -> Json:
+        number, kind = state
+        if kind in _COMBINING and method == "get" and not node.args and not node.keywords:
+            if kind == "reducing":
+                return ["state", number]
+            result = ["call", self._method_of(state, "get_result", 1, node), ["state", number]]
+            return ["if", ["held", number], result, ["const", None]]
+        if kind == "map" and method in _MAP_READS:
+            if method not in _KEYED_READS and not node.args and not node.keywords:
+                return [_MAP_READS[method], number]
+            if method in _KEYED_READS:
+                return [_MAP_READS[method], number, self.expression(self._argument(node), Use.READ)]
         if node.args or node.keywords or (kind, method) not in (("value", "value"), ("list", "get")):
             raise RefusedError(f"{method}() of this state is Python's, where its result is used", node)
         if kind == "list" and use is not Use.ITERATE:
@@ -161,11 +344,15 @@ class ProcessCalls(Patterns):
     def _state(self, node: ast.expr) -> tuple[int, str] | None:
         """The number and kind of the state that an expression is."""
         states = self.scope.states
+        if isinstance(node, ast.Name) and not any(node.id in names for names in self.scope.inner):
+            node = self.aliases.get(node.id, node)
         if states is None or not isinstance(node, ast.Attribute) or not self.scope.is_state(node):
             return None
         kind, native = states.kinds[node.attr], list(states.native)
+        if states.unsuited.get(node.attr):
+            raise RefusedError(f"the {kind} state {node.attr} {states.unsuited[node.attr]}", node)
         if node.attr not in native:
-            raise RefusedError(f"{node.attr} is a {kind} state, which programs do not have", node)
+            raise RefusedError(f"the function of the {kind} state {node.attr} is not known before open() runs", node)
         return native.index(node.attr), kind
 
     def _argument(self, node: ast.Call) -> ast.expr:
@@ -179,6 +366,23 @@ class ProcessCalls(Patterns):
 
     def _is_service(self, node: ast.expr) -> bool:
         return self.is_service(node) or (isinstance(node, ast.Name) and node.id in self.services)
+
+
+def aliases_of(scope: Scope, values: Mapping[str, list[ast.expr | None]], tree: Tree) -> dict[str, ast.Attribute]:
+    """The variables of a function that are a state: assigned once, in every call, before they are used."""
+    aliases: dict[str, ast.Attribute] = {}
+    for node in [] if isinstance(tree, ast.Lambda) else tree.body:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Attribute):
+            continue
+        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        if len(names) != 1 or len(node.targets) != 1 or values.get(names[0]) != [node.value]:
+            continue
+        uses = [part for part in ast.walk(tree) if isinstance(part, ast.Name) and part.id == names[0]]
+        if scope.is_state(node.value) and all(
+            part.lineno > node.lineno for part in uses if part is not node.targets[0]
+        ):
+            aliases[names[0]] = node.value
+    return aliases
 
 
 def is_context(static: Static | None) -> bool:

@@ -20,7 +20,7 @@ class Compiled:
 
     program: str  # JSON
     functions: tuple[str, ...] = ()  # the program's functions that it calls, by qualified name, in order
-    states: tuple[tuple[str, str], ...] = ()  # attribute and kind of the states that it may use, by number
+    states: tuple[tuple[str, str, str], ...] = ()  # that it may use, by number: attribute, kind, mark of its functions
     tags: tuple[str, ...] = ()  # the IDs of side outputs, by number
 
 

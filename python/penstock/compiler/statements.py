@@ -24,7 +24,6 @@ _REFUSED = {
     "With": "with cannot be translated: what it opens has effects",
     "Global": "assigns a global variable",
     "Nonlocal": "assigns a variable of an enclosing function",
-    "Delete": "del cannot be translated",
     "FunctionDef": "defines a function",
     "AsyncFunctionDef": "defines a function",
     "ClassDef": "defines a class",
@@ -81,6 +80,12 @@ class Statements(Calls):
     def _do_assert(self, node: ast.Assert) -> list[Json]:
         return [["if", self.condition(node.test), [], [["doubt"]]]] if __debug__ else []
 
+    def _do_delete(self, node: ast.Delete) -> list[Json]:
+        entries = [self.entry(target) for target in node.targets]
+        if None in entries:
+            raise RefusedError("del cannot be translated", node)
+        return [["remove", number, self.expression(key, Use.READ)] for number, key in filter(None, entries)]
+
     def _do_return(self, node: ast.Return) -> list[Json]:
         if self.is_generator:
             if node.value is not None and not self.lists.is_sink(node.value):
@@ -113,12 +118,13 @@ class Statements(Calls):
             name, method, item = change
             if method == "append":
                 kept = self.expression(item)
-                return [["yield", kept] if name == self.lists.sink else self._append(name, kept, node)]
+                append = ["yield", kept] if name == self.lists.sink else self._append(name, kept, node)
+                return [append, *self.kept_list(name)]
             if method == "update":
                 number = self._number(name, node)
                 added = ["builtin", "dict", self.expression(item, Use.ITERATE)]
-                return [["set", number, ["or_", ["local", number], added]]]
-            return self._extend(name, item, node)
+                return [["set", number, ["or_", ["local", number], added]], *self.kept_list(name)]
+            return [*self._extend(name, item, node), *self.kept_list(name)]
         part = self.lists.part_change(value)
         if part is not None:
             method, changed, item = part
@@ -127,7 +133,7 @@ class Statements(Calls):
         if name is not None and name in self.growing and isinstance(value, ast.Call):
             static = self.scope.static(value.func)
             if static is not None and isinstance(static.value, BuiltinFunctionType) and static.value in _INSORTS:
-                return [self._insort(name, value, _INSORTS[static.value])]
+                return [self._insort(name, value, _INSORTS[static.value]), *self.kept_list(name)]
         return [["set", self.scope.fresh(), self.expression(value, Use.READ)]]
 
     def _insort(self, name: str, node: ast.Call, behind: bool) -> Json:
@@ -170,9 +176,16 @@ class Statements(Calls):
     # assignments
 
     def _do_assign(self, node: ast.Assign) -> list[Json]:
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.aliases:
+            return []
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.held:
+            return self.take_list(node.targets[0].id, node.value)
+        entry = self.entry(node.targets[0])
+        if entry is not None and len(node.targets) == 1:
+            return [self.entry_put(entry, self.expression(node.value))]
         item = self.lists.item(node.targets[0])
         if item is not None and len(node.targets) == 1:
-            return [self._put(*item, self.expression(node.value), node)]
+            return [self._put(*item, self.expression(node.value), node), *self.kept_list(item[0])]
         part = self.lists.part_item(node.targets[0])
         if part is not None and len(node.targets) == 1:
             return [self._change_item(*part, self.expression(node.value))]
@@ -201,6 +214,11 @@ class Statements(Calls):
             if isinstance(target, ast.Name) and target.id in self.growing and not is_new(value):
                 raise RefusedError(_NOT_NEW, target)
             return [["set", self.target(target), value]]
+        if all(map(self.entry, target.elts)):
+            items = [self.scope.fresh() for _ in target.elts]
+            entries = [entry for part in target.elts if (entry := self.entry(part)) is not None]
+            puts = [self.entry_put(entry, ["local", item]) for entry, item in zip(entries, items, strict=True)]
+            return [["set", items, value], *puts]
         stars = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
         if not stars:
             return [["set", self.target(target), value]]
@@ -228,13 +246,18 @@ class Statements(Calls):
 
     def _do_augassign(self, node: ast.AugAssign) -> list[Json]:
         target = node.target
+        entry = self.entry(target)
+        if entry is not None:
+            operator = _operator(node)
+            new = [IN_PLACE.get(operator, operator), self.entry_read(target), self.expression(node.value, Use.READ)]
+            return [self.entry_put(entry, new)]
         item = self.lists.item(target)
         if item is not None:
             name, index = item
             old = ["index", ["local", self._number(name, node)], self.expression(index, Use.READ)]
             operator = _operator(node)
             new = [IN_PLACE.get(operator, operator), old, self.expression(node.value, Use.READ)]
-            return [self._put(name, index, new, node)]
+            return [self._put(name, index, new, node), *self.kept_list(name)]
         part = self.lists.part_item(target)
         if part is not None:
             operator = _operator(node)
@@ -247,7 +270,7 @@ class Statements(Calls):
         if target.id in self.growing:
             if not isinstance(node.op, ast.Add):
                 raise RefusedError(_NOT_NEW, node)
-            return self._extend(target.id, node.value, node)
+            return [*self._extend(target.id, node.value, node), *self.kept_list(target.id)]
         number = self.target(target)
         operator = _operator(node)
         if operator in IN_PLACE and not is_never_list(self.lists.values, target.id):

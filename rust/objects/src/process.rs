@@ -1,6 +1,6 @@
 //! Functions of a keyed stream with state and timers, as Python sees them.
 
-use penstock_columns::{Batch as Columns, Bounds, Kind, Process, ProcessInput, ProcessSpec, Processed};
+use penstock_columns::{Batch as Columns, Bounds, Domain, Kind, Process, ProcessInput, ProcessSpec, Processed};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -10,14 +10,14 @@ use super::pipelines::Program;
 /// Results; those for side outputs by tag; in which order they came; how many records or timers are done; doubt.
 type Results = (Option<Batch>, Vec<(u32, Batch)>, Vec<(Option<u32>, usize)>, usize, bool);
 
-type News = (Vec<(Vec<Batch>, Vec<Batch>)>, bool, Vec<Batch>);
+type News = (Vec<(Vec<Batch>, Vec<Batch>, Vec<Batch>)>, Vec<(bool, Vec<Batch>)>);
 
 /// The state and the timers of a compiled process function, as ``penstock.runtime.operators.process`` has them, on columns.
 ///
 /// Args:
 ///     inputs: of each input, what gives the key of a record, and what takes a record.
 ///     on_timer: takes the time of a timer; None where nothing is done then.
-///     states: of each state, ``value``, ``list``, ``buffer`` or ``frozen``: a buffer of records that nobody can change.
+///     states: of each state, ``value``, ``list``, ``map``, ``buffer`` or ``frozen``: a buffer of records that nobody can change.
 ///     bounds: where two inputs are joined, how far a right record's time may be from a left one's, the least and the most. Then
 ///         a function takes both records, and there are two buffers.
 ///
@@ -45,6 +45,7 @@ impl KeyedProcess {
             "list" => Some(Kind::List),
             "buffer" => Some(Kind::Buffer),
             "frozen" => Some(Kind::Frozen),
+            "map" => Some(Kind::Map),
             _ => None,
         };
         let states = states.iter().map(kind).collect::<Option<_>>().ok_or_else(refused)?;
@@ -59,19 +60,19 @@ impl KeyedProcess {
         Ok(Self { process, inputs: count })
     }
 
-    /// How many values, lists and buffers there are in all states.
+    /// How many values, lists, maps and buffers there are in all states.
     fn __len__(&self) -> usize {
         self.process.len()
     }
 
-    /// How many values there are, items of lists, and records of buffers.
-    fn size(&self) -> usize {
-        self.process.size()
+    /// How many values there are, items of lists, entries of maps, and records of buffers.
+    fn weight(&self) -> usize {
+        self.process.weight()
     }
 
-    /// The time of the first timer; None where there is none.
-    fn next_due(&self) -> Option<i64> {
-        self.process.next_due()
+    /// The time of the first timer, of event time or by the clock; None where there is none.
+    fn next_due(&self, event_time: bool) -> Option<i64> {
+        self.process.next_due(domain(event_time))
     }
 
     /// Call the function for some records of an input.
@@ -82,6 +83,7 @@ impl KeyedProcess {
     ///     start: the first.
     ///     end: the one behind the last.
     ///     watermark: of the operator.
+    ///     now: the time of the clock.
     ///
     /// Returns:
     ///     The results, or None; those for side outputs, each with the number of its tag; where there are some, in which order
@@ -90,57 +92,68 @@ impl KeyedProcess {
     ///
     /// Raises:
     ///     ValueError: there are not so many records, or no such input.
-    fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, watermark: i64) -> PyResult<Results> {
+    fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, watermark: i64, now: i64) -> PyResult<Results> {
         if input >= self.inputs || start > end || end > batch.columns.len() {
             return Err(PyValueError::new_err("the batch has fewer records, or there is no such input"));
         }
-        Ok(results(self.process.run(input, &batch.columns, start, end, watermark)))
+        Ok(results(self.process.run(input, &batch.columns, start, end, (watermark, now))))
     }
 
     /// Fire timers up to a time, in order.
     ///
     /// Args:
-    ///     limit: the watermark.
+    ///     event_time: whether those of event time, or those by the clock.
+    ///     limit: the time.
+    ///     watermark: of the operator.
+    ///     now: the time of the clock.
     ///
     /// Returns:
     ///     As ``run``; instead of the place how many timers have fired.
-    fn advance(&mut self, limit: i64) -> Results {
-        results(self.process.advance(limit))
+    fn advance(&mut self, event_time: bool, limit: i64, watermark: i64, now: i64) -> Results {
+        results(self.process.advance(domain(event_time), limit, (watermark, now)))
     }
 
     /// What the state in Python does not know; it counts as known from then on. O(changes).
     ///
     /// Returns:
-    ///     Of each state, batches of keys with nothing in it any more (each in a tuple), and of what is in it (key, value; of a
-    ///     buffer, for each record, key, number of buckets, time and record). Whether all timers follow, as they are in the heap, or what has been done with them; and these (whether added,
-    ///     time, key, and two numbers).
+    ///     Of each state, batches of keys with nothing in it any more, or with a new map (each in a tuple); of maps what they
+    ///     have not any more (key, key in the map); and of what is in it (key, value; of maps key, key in the map, value; of
+    ///     a buffer, for each record, key, number of buckets, time and record). Each is to be applied before the next one.
+    ///     Of the timers of event time, and of those by the clock: whether all follow, as they are in the heap, or what has
+    ///     been done with them; and these (whether added, time, key, and two numbers).
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
     fn news(&mut self) -> PyResult<News> {
         let news = self.process.news().map_err(|_| PyValueError::new_err("this state cannot be in a batch"))?;
         let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect::<Vec<_>>();
-        let states = news.states.into_iter().map(|state| (batches(state.removed), batches(state.values))).collect();
-        Ok((states, news.timers.all, batches(news.timers.timers)))
+        let states = news.states.into_iter().map(|state| (batches(state.removed), batches(state.dropped), batches(state.values))).collect();
+        Ok((states, news.timers.into_iter().map(|timers| (timers.all, batches(timers.timers))).collect()))
     }
 
     /// Take the state of Python in place of this one.
     ///
     /// Args:
-    ///     states: what is in each state, as in ``news``.
-    ///     timers: all timers as they are in the heap (time, key, and the times of a window that has this time alone).
+    ///     states: what is in each state, as ``news`` gives it.
+    ///     timers: all timers of event time as they are in the heap (time, key, and the times of a window that has this
+    ///         time alone).
+    ///     by_clock: those by the clock.
     ///
     /// Returns:
     ///     Whether all of it can be here; if not, nothing is.
-    fn load(&mut self, states: Vec<Vec<PyRef<'_, Batch>>>, timers: Vec<PyRef<'_, Batch>>) -> bool {
+    fn load(&mut self, states: Vec<Vec<PyRef<'_, Batch>>>, timers: Vec<PyRef<'_, Batch>>, by_clock: Vec<PyRef<'_, Batch>>) -> bool {
         let columns = |all: &Vec<PyRef<'_, Batch>>| all.iter().map(|batch| batch.columns.clone()).collect::<Vec<_>>();
-        self.process.load(&states.iter().map(columns).collect::<Vec<_>>(), &columns(&timers)).is_ok()
+        self.process.load(&states.iter().map(columns).collect::<Vec<_>>(), [&columns(&timers), &columns(&by_clock)]).is_ok()
     }
 
     /// Forget everything.
     fn clear(&mut self) {
         self.process.clear();
     }
+}
+
+fn domain(event_time: bool) -> Domain {
+    if event_time { Domain::Event } else { Domain::Clock }
 }
 
 fn results(done: Processed) -> Results {

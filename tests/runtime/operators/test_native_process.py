@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import linecache
-from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -14,14 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import _native
-from penstock.common import Configuration, Row, Time, Types
+from penstock.common import Configuration, Time, Types
 from penstock.compiler.operators import Compilation
 from penstock.datastream import (
     KeyedCoProcessFunction,
     KeyedProcessFunction,
-    ListStateDescriptor,
-    MapStateDescriptor,
     OutputTag,
+    ReducingStateDescriptor,
     StateTtlConfig,
     StreamExecutionEnvironment,
     ValueStateDescriptor,
@@ -30,11 +28,12 @@ from penstock.runtime.chain.segments import Segment
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.process import KeyedProcessOperator
 from penstock.runtime.operators.two_inputs import CoProcess
+from tests.runtime.operators import process_functions
 from tests.runtime.operators.operators_alone import Alone
+from tests.runtime.operators.process_functions import FUNCTIONS, LONG, PAIR, Counting, Waiting, take_less
 from tests.runtime.windows.test_native_windows import LARGE, Both, carry_over, changes_of, differences, follow, state_of
 
 KEY = KeyPartition(lambda record: record[0])
-LONG, PAIR = Types.LONG(), Types.TUPLE([Types.STRING(), Types.LONG()])
 
 
 def operator(function: Any) -> KeyedProcessOperator | CoProcess:
@@ -54,6 +53,12 @@ class BothProcesses(Both):
     @property
     def inputs(self) -> list[int]:
         return [1, 2] if isinstance(self.spec, CoProcess) else [0]
+
+    def wait_until(self, now: int) -> None:
+        for side in (self.python, self.native):
+            side.wait_until(now)
+            assert side.context.time.next_due() is None or side.context.time.next_due() > now
+        assert self.native.context.time.next_due() == self.python.context.time.next_due()
 
     def _enter(self) -> None:
         live = self.native.live
@@ -105,126 +110,11 @@ class BothProcesses(Both):
             carry_over(old.state, new.state)
             new.live.resume(old.live.volatile())
             new.live.emitted, new.results = 0, []
+            new.now = old.now
+            new.context.time.watch_clock()
         self.before = {place: dict(table) for place, table in state_of(self.python)[0].items()}
 
 
-class Counting(KeyedProcessFunction):
-    """Numbers the records of a key, and ends with a timer that moves."""
-
-    def open(self, runtime_context: Any) -> None:
-        self.number = runtime_context.get_state(ValueStateDescriptor("number", LONG))
-        self.due = runtime_context.get_state(ValueStateDescriptor("due", LONG))
-
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
-        number = (self.number.value() or 0) + 1
-        self.number.update(number)
-        timers = ctx.timer_service()
-        due = self.due.value()
-        if due is not None:
-            timers.delete_event_time_timer(due)
-        if value[1] % 5 == 4:
-            self.due.clear()
-        else:
-            due = ctx.timestamp() + 5
-            self.due.update(due)
-            timers.register_event_time_timer(due)
-        yield ctx.get_current_key(), number, timers.current_watermark()
-
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
-        yield ctx.get_current_key(), -self.number.value(), ctx.timestamp()
-        self.number.clear()
-        self.due.update(None)
-
-
-class Lists(KeyedProcessFunction):
-    """All that can be done with lists."""
-
-    def open(self, runtime_context: Any) -> None:
-        self.items = runtime_context.get_list_state(ListStateDescriptor("items", PAIR))
-        self.last = runtime_context.get_state(ValueStateDescriptor("last", Types.PICKLED_BYTE_ARRAY()))
-
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
-        before = list(self.items.get())
-        if value[1] < 0:
-            self.items.clear()
-        elif value[1] == 1:
-            self.items.add_all([value, value])
-            self.items.add(("more", 0))
-        elif value[1] == 2:
-            self.items.update(before[1:])
-            self.items.add(value)
-        elif value[1] == 3:
-            self.items.clear()
-            self.items.add(value)
-            self.items.add_all([])
-        elif value[1] == 4:
-            self.items.update([])
-        else:
-            insort(before, value, key=by_number)
-            self.items.update(before[:4])
-        self.last.update([value[1], (value[0], [None, 0.5])] if value[1] % 2 else None)
-        yield value[0], sum(item[1] for item in self.items.get()), self.last.value()
-
-    def on_timer(self, timestamp: int, ctx: Any) -> list[Any]:
-        return [timestamp]
-
-
-def by_number(item: Any) -> Any:
-    return -item[1]
-
-
-class Waiting(KeyedCoProcessFunction):
-    """Pairs of both inputs, whichever comes first."""
-
-    def open(self, runtime_context: Any) -> None:
-        self.known = runtime_context.get_state(ValueStateDescriptor("known", PAIR))
-        self.waiting = runtime_context.get_list_state(ListStateDescriptor("waiting", PAIR))
-
-    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
-        self.known.update(value)
-        self.remind(ctx, value[1])
-        for other in self.waiting.get():
-            yield value[1], other[1]
-        self.waiting.clear()
-
-    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:
-        known = self.known.value()
-        if known is None:
-            self.waiting.add(value)
-            return
-        yield known[1], value[1], known[1] * value[1]
-
-    def remind(self, ctx: Any, number: int) -> None:
-        if 0 <= number < 10:
-            ctx.timer_service().register_event_time_timer(ctx.timestamp() + int(number))
-
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
-        known = self.known.value()
-        if known is not None and 6 < known[1] < 10:
-            ctx.timer_service().register_event_time_timer(timestamp + 1)
-            self.known.update((known[0], known[1] - 1))
-        else:
-            self.known.clear()
-        yield timestamp, ctx.get_current_key()
-
-
-class Rows(KeyedProcessFunction):
-    """State of rows and dicts; no results, and no timers."""
-
-    def open(self, runtime_context: Any) -> None:
-        self.row = runtime_context.get_state(ValueStateDescriptor("row", Types.PICKLED_BYTE_ARRAY()))
-        self.rows = runtime_context.get_list_state(ListStateDescriptor("rows", Types.PICKLED_BYTE_ARRAY()))
-
-    def process_element(self, value: Any, ctx: Any) -> None:
-        row = self.row.value()
-        if row is None or value[1] > row.n:
-            self.row.update(Row(key=value[0], n=value[1]))
-        self.rows.add(Row(value[1], value))
-        if value[1] == 0:
-            self.rows.update([{"a": value}, 1, "b"])
-
-
-FUNCTIONS = {"counting": Counting, "lists": Lists, "waiting": Waiting, "rows": Rows}
 RECORD = st.tuples(st.tuples(st.sampled_from("abc"), st.integers(-5, 9)), st.integers(-20, 60))
 RARE = st.tuples(
     st.tuples(st.sampled_from("ab"), st.sampled_from([LARGE, LARGE // 2, 0.5, True])), st.integers(-20, 60)
@@ -234,8 +124,11 @@ RARE = st.tuples(
 def steps_of(records: Any) -> Any:
     take = st.tuples(st.just("take"), st.lists(records, min_size=1, max_size=12))
     watermark = st.tuples(st.just("watermark"), st.integers(-20, 60))
+    wait = st.tuples(st.just("wait"), st.integers(0, 9))
     return st.lists(
-        st.one_of(take, take, watermark, st.tuples(st.sampled_from(["settle", "flush", "change sides"]), st.just(0))),
+        st.one_of(
+            take, take, watermark, wait, st.tuples(st.sampled_from(["settle", "flush", "change sides"]), st.just(0))
+        ),
         max_size=25,
     )
 
@@ -252,6 +145,7 @@ def test_doubtful_records_go_through_python(function, steps):
     follow(BothProcesses(operator(FUNCTIONS[function]())), steps)
 
 
+HELD = "items = self.held.value() or []\n        "
 STATEMENTS = [
     "self.number.update(value[1] + (self.number.value() or 0))",
     "self.number.update(self.number.value())",
@@ -263,9 +157,52 @@ STATEMENTS = [
     "self.pairs.update([pair for pair in self.pairs.get() if pair[1] != value[1]])",
     "self.pairs.update(sorted(self.pairs.get(), key=lambda pair: pair[1])[-3:])",
     "self.pairs.clear()",
+    "self.map.put(value[1], value)",
+    "self.map[ctx.timestamp() // 10] = value[0], (self.map.get(value[1]) or (0, 0))[1]",
+    "self.map.put_all({number: (value[0], number) for number in range(int(value[1]) % 5)})",
+    "self.map.remove(value[1])",
+    "del self.map[value[1] + 1]",
+    "self.map.clear()",
+    "for key in self.map.keys():\n            if key % 2:\n                self.map.remove(key)",
+    "for key in list(self.map):\n            self.map[key] = (self.map[key][0], key)",
+    "yield value[0], value[1] in self.map, self.map.contains(value[1] + 1), self.map.is_empty(), len(self.map.keys())",
+    "yield value[0], [(key, item) for key, item in self.map.items()], list(self.map.values()), self.map[value[1]]",
+    "self.counts[value] = (self.counts[value] or 0) + 1",
+    "self.counts[(value[0], 1)] = len(self.counts.values())",
+    "yield list(self.counts.items()),",
+    "self.total.add(value)",
+    "self.total.clear()",
+    "self.mean.add(value)",
+    "self.mean.add((value[0], 2 * value[1]))",
+    "self.mean.clear()",
+    "yield self.total.get(), self.mean.get(), value[1]",
+    HELD + "items.append(value)\n        self.held.update(items[-5:])",
+    HELD + "items.append(value)\n        self.held.update(items)\n        items.append((value[0], 0))",
+    HELD + "yield value[0], len(items), sum(item[1] for item in items)",
+    """items = self.held.value()
+        if items is None:
+            items = []
+        items.extend([value, value])
+        if value[1] % 2:
+            self.held.update(items)""",
+    """items = self.held.value()
+        if items:
+            items[0] = value
+            items += [(value[0], 7)]
+            for item in items:
+                yield item""",
+    "items = []\n        items.append(value)\n        self.held.update(items)\n        insort(items, value)",
+    "if self.held.value() is not None:\n            yield value[0], 1, 2",
+    "self.held.clear()",
     "timers.register_event_time_timer(ctx.timestamp() + int(value[1]))",
     "timers.register_event_time_timer(ctx.timestamp() + 3)",
     "timers.delete_event_time_timer(ctx.timestamp() + 3)",
+    "timers.register_processing_time_timer(timers.current_processing_time() + int(value[1]))",
+    "timers.register_processing_time_timer(max(30, timers.current_processing_time() + 1))",
+    "timers.delete_processing_time_timer(30)",
+    "timers.delete_processing_time_timer(timers.current_processing_time() + 2)",
+    "yield value[0], timers.current_processing_time(), ctx.time_domain() == TimeDomain.EVENT_TIME",
+    "if ctx.time_domain() is not TimeDomain.PROCESSING_TIME:\n            yield value",
     "yield value[0], value[1], timers.current_watermark()",
     "yield ctx.get_current_key(), self.number.value(), ctx.timestamp()",
     "yield value[0], self.last(), len(list(self.pairs.get()))",
@@ -280,8 +217,15 @@ CLASS = """
 class Written({base}):
     def open(self, runtime_context):
         self.number = runtime_context.get_state(ValueStateDescriptor("number", LONG))
+        self.held = runtime_context.get_state(ValueStateDescriptor("held", Types.LIST(PAIR)))
         self.pair = runtime_context.get_state(ValueStateDescriptor("pair", PAIR))
         self.pairs = runtime_context.get_list_state(ListStateDescriptor("pairs", PAIR))
+        self.map = runtime_context.get_map_state(MapStateDescriptor("map", LONG, PAIR))
+        self.counts = runtime_context.get_map_state(MapStateDescriptor("counts", PAIR, LONG))
+        self.total = runtime_context.get_reducing_state(
+            ReducingStateDescriptor("total", lambda one, other: (one[0], one[1] + other[1]), PAIR)
+        )
+        self.mean = runtime_context.get_aggregating_state(AggregatingStateDescriptor("mean", Mean()))
 
     def last(self):
         pair = self.pair.value()
@@ -309,14 +253,14 @@ def written(bodies: dict[str, list[tuple[int, str]]]) -> Any:
         for rest, statement in body:
             guard = "True" if rest < 0 else f"value[1] % 4 == {rest}"
             if method == "on_timer":
-                guard += " and timestamp < 90"  # or timers would go on for ever
+                guard += " and timestamp < 90 and timers.current_processing_time() < 90"  # or they would go on for ever
             lines = statement.replace("\n", "\n    ")
             methods += f"        if {guard}:\n            {lines}\n"
         methods += "        if False:\n            yield\n"
     base = "KeyedCoProcessFunction" if "process_element1" in bodies else "KeyedProcessFunction"
     source, name = CLASS.format(base=base, methods=methods), f"<written {next(NUMBERS)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    variables = {**globals(), "__name__": "written"}
+    variables = {**vars(process_functions), "TAG": TAG, "OTHER": OTHER, "__name__": "written"}
     exec(compile(source, name, "exec"), variables)
     return variables["Written"]()
 
@@ -329,6 +273,37 @@ def test_written_functions(both, data, tracked, steps):
     spec = operator(written({name: data.draw(BODY) for name in [*names, "on_timer"]}))
     assert spec.programs is not None
     follow(BothProcesses(spec, tracked), steps)
+
+
+class Growing(KeyedProcessFunction):
+    def open(self, runtime_context: Any) -> None:
+        self.items = runtime_context.get_state(ValueStateDescriptor("items", Types.LIST(LONG)))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        items = self.items.value() or []
+        items.append(value[1])
+        self.items.update(items)
+        yield value[0], len(items)
+
+
+def test_a_long_list_goes_on_in_python():
+    both = BothProcesses(operator(Growing()), True)
+    for start in range(0, 200, 10):
+        both.take([(("ab"[number % 2], number), number) for number in range(start, start + 10)])
+        both.check()
+        both.check_state()
+
+
+class Doubling(KeyedProcessFunction):
+    """A state under another function than the one that is written for it."""
+
+    def open(self, runtime_context: Any) -> None:
+        runtime_context.get_reducing_state(ReducingStateDescriptor("sum", take_less, LONG))
+        self.sum = runtime_context.get_reducing_state(ReducingStateDescriptor("sum", lambda a, b: a + b, LONG))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        self.sum.add(value[1])
+        yield value[0], self.sum.get()
 
 
 class Living(KeyedProcessFunction):
@@ -352,11 +327,11 @@ class Living(KeyedProcessFunction):
         yield value[0], number
 
 
-@pytest.mark.parametrize("which", ["expires", "twice"])
+@pytest.mark.parametrize("which", ["expires", "twice", "other function"])
 def test_states_that_are_not_what_they_seem_stay_in_python(which):
     both = BothProcesses(operator(Living("usual")))
     both.take([(("a", 1), 0), (("a", 1), 0)])
-    both = BothProcesses(operator(Living(which)))
+    both = BothProcesses(operator(Doubling() if which == "other function" else Living(which)))
     records = [(("a", 1), 0), (("a", 1), 0)]
     for value, time in records:
         both.python.take(value, time)
@@ -407,21 +382,18 @@ def test_side_outputs_keep_their_places(way):
     assert TAKEN == [1, 100, -1, 2, -2, 3, 300, -3]
 
 
-class Maps(KeyedProcessFunction):
-    def open(self, runtime_context: Any) -> None:
-        self.map = runtime_context.get_map_state(MapStateDescriptor("map", LONG, LONG))
-
+class Printing(KeyedProcessFunction):
     def process_element(self, value: Any, ctx: Any) -> None:
-        self.map.put(1, 2)
+        print(value)
 
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
         yield timestamp
 
 
 def test_one_method_in_python_keeps_the_others_there():
-    spec = operator(Maps())
+    spec = operator(Printing())
     first, second = Compilation().verdicts(spec)[-2:]
-    assert "map is a map state, which programs do not have" in first.refusal.reason
+    assert "print() prints" in first.refusal.reason
     assert "process_element of the same function stays in Python" in second.refusal.reason
     assert spec.programs is None
     assert Alone(spec).live.keyed_stage(_native, 0) is None

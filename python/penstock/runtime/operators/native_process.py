@@ -19,21 +19,37 @@ from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.constants import filled_by
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
-from penstock.runtime.state.handles import ListState, State, ValueState
+from penstock.runtime.state.handles import (
+    AggregatingState,
+    ListState,
+    MapState,
+    ReducingState,
+    State,
+    ValueState,
+)
 from penstock.runtime.state.keyed import VOID, KeyedState
 from penstock.runtime.state.timers import OperatorTime, TimerQueue
 from penstock.runtime.state.ttl import TTL_CLASSES
 
-_KINDS: dict[str, type[State]] = {"value": ValueState, "list": ListState}
+_KINDS: dict[str, type[State]] = {
+    "value": ValueState,
+    "list": ListState,
+    "map": MapState,
+    "reducing": ReducingState,
+    "aggregating": AggregatingState,
+}
+_FORMS = {"reducing": "value", "aggregating": "value"}
+"""The kind that native code takes another one for: their functions are in the programs."""
 
 
 @dataclass(frozen=True)
 class ProcessPrograms:
-    """A process function, compiled: the programs of its methods by name; the attribute and kind (``value`` or ``list``)
-    of its states, by the number that they have in programs; and of each method the IDs of side outputs, by number."""
+    """A process function, compiled: the programs of its methods by name; its states by the number that they have in
+    programs, each with its attribute, kind and the mark of its functions; and of each method the IDs of side outputs,
+    by number."""
 
     methods: Mapping[str, str]
-    states: tuple[tuple[str, str], ...]
+    states: tuple[tuple[str, str, str], ...]
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
 
 
@@ -63,8 +79,6 @@ def process_stages(
 class NativeProcess(TimedStage):
     """The function of an operator, with its state."""
 
-    event_time = True
-
     def __init__(
         self,
         functions: ModuleType,
@@ -75,6 +89,7 @@ class NativeProcess(TimedStage):
     ) -> None:
         super().__init__(None, state)
         self._functions, self._operator, self._programs, self._selectors = functions, operator, programs, selectors
+        self._kinds = [_FORMS.get(kind, kind) for _, kind, _ in programs.states]
         self._inputs = [name for name in programs.methods if name != "on_timer"]  # of each the method that takes it
         self._names: list[str] | None = None  # of the states, when the function is open
 
@@ -99,11 +114,11 @@ class NativeProcess(TimedStage):
     def _named(self) -> list[str] | None:
         """The names of the states; None where one is not what the compiler took it for."""
         names: list[str] = []
-        for attribute, kind in self._programs.states:
+        for attribute, kind, functions in self._programs.states:
             handle = vars(self._operator.function).get(attribute)
             if not isinstance(handle, _KINDS[kind]) or isinstance(handle, tuple(TTL_CLASSES.values())):
                 return None
-            if handle.name in names or not handle.is_plain(self._state):
+            if handle.name in names or not handle.is_plain(self._state) or handle.mark != functions:
                 return None
             names.append(handle.name)
         return names
@@ -114,9 +129,8 @@ class NativeProcess(TimedStage):
         if None in methods.values():
             return None
         on_timer = methods.pop("on_timer", None)
-        kinds = [kind for _, kind in self._programs.states]
         inputs = list(zip(self._selectors, methods.values(), strict=True))
-        return self._functions.KeyedProcess(inputs, on_timer, kinds)
+        return self._functions.KeyedProcess(inputs, on_timer, self._kinds)
 
     # --- records ---
 
@@ -124,8 +138,8 @@ class NativeProcess(TimedStage):
         """Take records of an input, as a stage's ``run`` does."""
         if not self._here and not self._take_over():
             return None, [0], start, True
-        watermark = self._operator.context.time.watermark
-        out, sides, order, done, in_doubt = self._windows.run(number, batch, start, end, watermark)
+        out, sides, order, done, in_doubt = self._windows.run(number, batch, start, end, *self._times())
+        self._watch_clock()
         if order:
             self._emit_all(out, dict(sides), order, self._inputs[number])
             out = None
@@ -147,12 +161,32 @@ class NativeProcess(TimedStage):
 
     # --- time ---
 
-    def advance(self, limit: int) -> bool:
-        """Fire the timers up to the watermark; whether none is left to Python."""
+    def _times(self) -> tuple[int, int]:
+        """The watermark, and the time of the clock."""
+        time = self._operator.context.time
+        return time.watermark, time.clock.now()
+
+    def _watch_clock(self) -> None:
+        """Wait for the clock if there are timers by it."""
+        if self._windows.next_due(False) is not None:
+            time = self._operator.context.time
+            time.clock.add(time)
+
+    def covers(self, event_time: bool) -> bool:
+        """Whether its timers are those that count: both kinds are."""
+        return self._here
+
+    def next_due(self, event_time: bool) -> int | None:
+        """The time of the first timer."""
+        return self._windows.next_due(event_time)
+
+    def advance(self, limit: int, event_time: bool) -> bool:
+        """Fire the timers up to a time; whether none is left to Python."""
         if not self._here:
             return False
-        while (due := self._windows.next_due()) is not None and due <= limit:
-            out, sides, order, _, in_doubt = self._windows.advance(limit)
+        while (due := self._windows.next_due(event_time)) is not None and due <= limit:
+            out, sides, order, _, in_doubt = self._windows.advance(event_time, limit, *self._times())
+            self._watch_clock()
             if order:
                 self._emit_all(out, dict(sides), order, "on_timer")
             elif out is not None:
@@ -164,6 +198,9 @@ class NativeProcess(TimedStage):
 
     # --- state ---
 
+    def _weight(self) -> int:
+        return self._windows.weight()
+
     def _more(self) -> int:
         return len(self._windows) - sum(map(len, self._tables())) if self._here else 0
 
@@ -174,32 +211,38 @@ class NativeProcess(TimedStage):
         return [self._state.table(name) for name in self._names or ()]
 
     @property
-    def _queue(self) -> TimerQueue:
-        return self._state.event_timers
+    def _queues(self) -> tuple[TimerQueue, TimerQueue]:
+        return self._state.event_timers, self._state.processing_timers
 
     def _rows(self) -> tuple[list[Any], ...] | None:
         """The state in Python: the values of each state, and timers."""
-        timers, tables = list(self._queue), self._tables()
-        if len(self._state.processing_timers) or any(timer.namespace is not VOID for timer in timers):
+        queues, tables = [list(queue) for queue in self._queues], self._tables()
+        if any(timer.namespace is not VOID for queue in queues for timer in queue):
             return None
-        rows = [list(table.items()) for table in tables]
-        waiting = [(timer.time, timer.slot, *window_at(timer.time)) for timer in timers]
-        batches = [self._functions.Batch.of(values) for values in (*rows, waiting)]
+        rows = [_rows(kind, table) for kind, table in zip(self._kinds, tables, strict=True)]
+        if None in rows:
+            return None
+        waiting = [[(timer.time, timer.slot, *window_at(timer.time)) for timer in queue] for queue in queues]
+        batches = [self._functions.Batch.of(values) for values in (*rows, *waiting)]
         if any(batch is None for batch in batches):
             return None
-        return [[batch] for batch in batches[:-1]], [batches[-1]]
+        return [[batch] for batch in batches[:-2]], [batches[-2]], [batches[-1]]
 
     def settle(self) -> None:
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        states, whole, timers = self._windows.news()
-        for table, (removed, values) in zip(self._tables(), states, strict=True):
+        states, timers = self._windows.news()
+        for kind, table, (removed, dropped, values) in zip(self._kinds, self._tables(), states, strict=True):
             for (key,) in rows_of(removed):
                 table.pop(key, None)
+            if kind == "map":
+                _settle_maps(table, dropped, values)
+                continue
             for key, value in rows_of(values):
                 table[key] = value
-        self._settle_timers(self._queue, whole, timers, lambda start, end: VOID)
+        for queue, (whole, moves) in zip(self._queues, timers, strict=True):
+            self._settle_timers(queue, whole, moves, lambda start, end: VOID)
 
 
 class ProcessStage:
@@ -217,6 +260,25 @@ class ProcessStage:
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
         """Take records of the input."""
         return self._process.run_input(self._number, batch, start, end)
+
+
+def _rows(kind: str, table: dict[Any, Any]) -> list[Any] | None:
+    """A table as rows: of maps one for each entry. None where a map is empty, or no dict."""
+    if kind != "map":
+        return list(table.items())
+    if not all(type(entries) is dict and entries for entries in table.values()):
+        return None
+    return [(key, entry, value) for key, entries in table.items() for entry, value in entries.items()]
+
+
+def _settle_maps(table: dict[Any, Any], dropped: list[Any], values: list[Any]) -> None:
+    """Bring maps up to date; each is set again, so that it counts as changed."""
+    for key, entry in rows_of(dropped):
+        entries = table[key] = table[key]
+        entries.pop(entry, None)
+    for key, entry, value in rows_of(values):
+        entries = table[key] = table.get(key) or {}
+        entries[entry] = value
 
 
 def window_at(time: int) -> tuple[int, int]:

@@ -37,8 +37,8 @@ class NativeStage(ABC):
     def _more(self) -> int:
         """How many more entries the native windows have than the state in Python."""
 
-    def _size(self) -> int:
-        """How much the native windows have, as far as it is work to move it."""
+    def _weight(self) -> int:
+        """How much there is to be moved where Python takes the state, in entries."""
         return len(self._windows)
 
     def leave(self, most: int) -> int:
@@ -58,22 +58,13 @@ class NativeStage(ABC):
         """Bring the state in Python up to date; from now on Python has it."""
         if self._here:
             self.settle()
-            self._turn.begin(self._size())
+            self._turn.begin(self._weight())
             self._here = False
             self._windows.clear()
 
 
 class TimedStage(NativeStage):
     """One with timers, which are ahead of those in Python."""
-
-    @property
-    def waits(self) -> bool:
-        """Whether its timers are those that count."""
-        return self._here
-
-    def next_due(self) -> int | None:
-        """The time of the first timer."""
-        return self._windows.next_due()
 
     def _settle_timers(
         self, queue: TimerQueue, whole: bool, timers: list[Any], namespace: Callable[[int, int], Any]

@@ -236,20 +236,20 @@ class NativeWindows(TimedStage):
         self._functions, self._operator = functions, operator
         self._time, self._fail = context.time, context.fail
         self._shows = shows_windows(function) and seeing_program(functions, function) is None
-        self._late_tag, self.event_time = late_tag, event_time
+        self._late_tag, self._event_time = late_tag, event_time
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
         self._in_place = _is_in_place(function)
 
     @property
     def _queue(self) -> TimerQueue:
-        return self._state.event_timers if self.event_time else self._state.processing_timers
+        return self._state.event_timers if self._event_time else self._state.processing_timers
 
     # --- records ---
 
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
         if not self._here and not self._take_over():
             return None, [0], start, True
-        watermark, now = (self._time.watermark, None) if self.event_time else (_NO_TIME, self._time.clock.now())
+        watermark, now = (self._time.watermark, None) if self._event_time else (_NO_TIME, self._time.clock.now())
         out, late, dropped, done, in_doubt = self._windows.run(batch, start, end, watermark, now)
         self._operator.late_dropped += dropped
         if now is not None:
@@ -280,7 +280,15 @@ class NativeWindows(TimedStage):
 
     # --- time ---
 
-    def advance(self, limit: int) -> bool:
+    def covers(self, event_time: bool) -> bool:
+        """Whether its timers are those that count."""
+        return self._here and event_time == self._event_time
+
+    def next_due(self, event_time: bool) -> int | None:
+        """The time of the first timer."""
+        return self._windows.next_due()
+
+    def advance(self, limit: int, event_time: bool) -> bool:
         """Fire the timers up to the watermark, or to a time of the clock; whether none is left to Python."""
         if not self._here:
             return False
@@ -314,7 +322,7 @@ class NativeWindows(TimedStage):
 
     def _rows(self) -> tuple[list[Any], ...] | None:
         """The state in Python: sets of sessions, contents, timers, and contents that are changed in place."""
-        other = self._state.processing_timers if self.event_time else self._state.event_timers
+        other = self._state.processing_timers if self._event_time else self._state.event_timers
         if len(other):
             return None
         sessions = self._state.find(SESSIONS) or {}

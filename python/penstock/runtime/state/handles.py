@@ -18,6 +18,7 @@ from penstock.errors import InvalidProgramError
 from penstock.runtime.state.keyed import VOID, KeyedState, Table
 from penstock.runtime.state.tracked_tables import frozen
 from penstock.runtime.usercode.failure import state_error
+from penstock.runtime.usercode.functions import mark
 
 _LOG = logging.getLogger("penstock")
 MISSING = object()
@@ -42,6 +43,11 @@ class State(api.State):
         self._keyed = keyed
         self.name: str = name
         self.in_namespace(VOID)
+
+    @property
+    def mark(self) -> str:
+        """That of its functions (:func:`~penstock.runtime.usercode.functions.mark`); "" where it has none."""
+        return ""
 
     def is_plain(self, keyed: KeyedState) -> bool:
         """Whether its values are in the table of its name of a keyed state, and nowhere else."""
@@ -195,6 +201,10 @@ class ReducingState(MergingState, api.ReducingState[Any]):
         super().__init__(keyed, name)
         self._reduce = reduce
 
+    @property
+    def mark(self) -> str:
+        return mark(self._reduce, ["reduce"])
+
     def get(self) -> Any:
         value = self._read()
         return None if value is MISSING else value
@@ -223,6 +233,10 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
     def __init__(self, keyed: KeyedState, name: str, function: Any) -> None:
         super().__init__(keyed, name)
         self._function = function
+
+    @property
+    def mark(self) -> str:
+        return mark(self._function, ["create_accumulator", "add", "get_result"])
 
     def get(self) -> Any:
         accumulator = self._read()

@@ -304,20 +304,17 @@ class Clock:
 
 
 class Ahead(Protocol):
-    """Timers that are in front of a queue: those of event time, or of the clock."""
+    """Timers that are in front of a queue: those of event time, of the clock, or both."""
 
-    event_time: bool
-
-    @property
-    def waits(self) -> bool:
+    def covers(self, event_time: bool) -> bool:
         """Whether they count, and not those of the queue."""
         ...
 
-    def advance(self, limit: int) -> bool:
+    def advance(self, limit: int, event_time: bool) -> bool:
         """Fire those up to a time; whether none is left to the queue."""
         ...
 
-    def next_due(self) -> int | None:
+    def next_due(self, event_time: bool) -> int | None:
         """The time of the first one."""
         ...
 
@@ -359,19 +356,19 @@ class OperatorTime:
     def advance(self, watermark: int) -> None:
         """Set the watermark and fire all timers up to it, including ones registered meanwhile."""
         self.watermark = watermark
-        if self.ahead is not None and self.ahead.event_time and self.ahead.advance(watermark):
+        if self.ahead is not None and self.ahead.covers(True) and self.ahead.advance(watermark, True):
             return
         if self._state is not None:
             self._fire(self._state.event_timers, watermark, self._event_time)
 
     def reach(self, now: int) -> None:
-        if self.ahead is not None and not self.ahead.event_time and self.ahead.advance(now):
+        if self.ahead is not None and self.ahead.covers(False) and self.ahead.advance(now, False):
             return
         self._fire(self._state.processing_timers, now, self._processing_time)
 
     def next_due(self) -> int | None:
-        if self.ahead is not None and self.ahead.waits and not self.ahead.event_time:
-            return self.ahead.next_due()
+        if self.ahead is not None and self.ahead.covers(False):
+            return self.ahead.next_due(False)
         first = None if self._state is None else self._state.processing_timers.first()
         return None if first is None else first.time
 

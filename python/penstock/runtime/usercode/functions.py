@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from penstock.errors import InvalidProgramError
@@ -67,3 +67,13 @@ def java_object(class_name: str) -> str:
     """How Java prints an object without a text form of its own. A star stands for its address, which differs in each
     run."""
     return f"{class_name}@*"
+
+
+def mark(function: Any, methods: Iterable[str]) -> str:
+    """The methods of a user function as a text that tells them from others of the same file: where they are written."""
+    return " ".join(_place(getattr(function, method, function)) for method in methods)
+
+
+def _place(function: Any) -> str:
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return "?" if code is None else f"{code.co_name}:{code.co_firstlineno}"

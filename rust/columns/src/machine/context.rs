@@ -1,7 +1,7 @@
 //! What the function of a keyed stream has besides its arguments: the key, its state, its timers, and the time.
 
 use super::{Frame, Machine};
-use crate::program::{Around, Change, Expr};
+use crate::program::{Around, Change, Expr, Part};
 use crate::value::{Doubt, Value};
 
 /// The key of a record or a timer, and what belongs to it. Changes are to be kept aside until the function has ended without
@@ -12,6 +12,21 @@ pub trait Context<'a> {
 
     /// What a state has: None, or a list for a state that is one.
     fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt>;
+
+    /// Whether a state has something.
+    fn is_held(&mut self, number: u32) -> bool;
+
+    /// What a map has for a key.
+    fn entry(&mut self, state: u32, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt>;
+
+    /// Whether a map has no keys.
+    fn has_no_entries(&mut self, state: u32) -> Result<bool, Doubt>;
+
+    /// A list of what is in a map, in order.
+    fn entries(&mut self, state: u32, part: Part) -> Result<Value<'a>, Doubt>;
+
+    /// Sets what a map has for a key, or removes the key.
+    fn put_entry(&mut self, state: u32, key: Value<'a>, value: Option<Value<'a>>) -> Result<(), Doubt>;
 
     /// Does something to the state, or to the timers.
     fn change(&mut self, change: Change, value: Value<'a>) -> Result<(), Doubt>;
@@ -27,6 +42,30 @@ impl<'a> Machine<'a, '_, '_> {
 
     pub(super) fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
         self.context.as_mut().ok_or(Doubt)?.state(number)
+    }
+
+    pub(super) fn held(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
+        Ok(Value::Bool(self.context.as_mut().ok_or(Doubt)?.is_held(number)))
+    }
+
+    pub(super) fn entry(&mut self, frame: &mut Frame<'a>, state: u32, key: &'a Expr) -> Result<Option<Value<'a>>, Doubt> {
+        let key = self.eval(frame, key)?;
+        self.context.as_mut().ok_or(Doubt)?.entry(state, key)
+    }
+
+    pub(super) fn has_no_entries(&mut self, state: u32) -> Result<Value<'a>, Doubt> {
+        self.context.as_mut().ok_or(Doubt)?.has_no_entries(state).map(Value::Bool)
+    }
+
+    pub(super) fn entries(&mut self, state: u32, part: Part) -> Result<Value<'a>, Doubt> {
+        let entries = self.context.as_mut().ok_or(Doubt)?.entries(state, part)?;
+        self.bounded().map(|()| entries)
+    }
+
+    pub(super) fn put_entry(&mut self, frame: &mut Frame<'a>, state: u32, key: &'a Expr, value: &'a Expr) -> Result<(), Doubt> {
+        let (key, value) = (self.eval(frame, key)?, self.eval(frame, value)?);
+        self.bounded()?;
+        self.context.as_mut().ok_or(Doubt)?.put_entry(state, key, Some(value))
     }
 
     pub(super) fn change(&mut self, frame: &mut Frame<'a>, change: Change, expr: &'a Expr) -> Result<(), Doubt> {

@@ -234,6 +234,7 @@ impl<'a> Machine<'a, '_, '_> {
                 Statement::Return(expr) => Flow::Return(self.eval(frame, expr)?),
                 Statement::Side(tag, value) => self.side(frame, *tag, value).map(|()| Flow::Next)?,
                 Statement::Change(change, value) => self.change(frame, *change, value).map(|()| Flow::Next)?,
+                Statement::PutEntry(state, key, value) => self.put_entry(frame, *state, key, value).map(|()| Flow::Next)?,
                 Statement::Doubt => return Err(Doubt),
             };
             if !matches!(flow, Flow::Next) {

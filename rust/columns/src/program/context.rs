@@ -13,6 +13,8 @@ const MOST_TAGS: u32 = 1 << 12;
 pub enum Change {
     /// A value takes the place of the one before.
     Update(u32),
+    /// The same, also where it is None.
+    Store(u32),
     /// An item comes behind those of a list.
     Add(u32),
     /// Several do.
@@ -21,10 +23,34 @@ pub enum Change {
     Replace(u32),
     /// Nothing is left.
     Clear(u32),
-    /// A timer of event time is registered.
-    Register,
+    /// A map gets what is in a dict.
+    PutAll(u32),
+    /// A map loses a key.
+    Remove(u32),
+    /// A timer is registered.
+    Register(Domain),
     /// One is deleted.
-    Delete,
+    Delete(Domain),
+}
+
+/// The time of a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// That of records.
+    Event,
+    /// That of the clock.
+    Clock,
+}
+
+/// What a map state is asked for as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its keys.
+    Keys,
+    /// Their values.
+    Values,
+    /// Both.
+    Items,
 }
 
 /// What a function asks of its context.
@@ -40,6 +66,10 @@ pub enum Around {
     Left,
     /// That of the right one.
     Right,
+    /// The time of the clock.
+    Now,
+    /// None for a record, 0 for a timer of event time, 1 for one of the clock.
+    Domain,
 }
 
 impl Around {
@@ -50,6 +80,8 @@ impl Around {
             "watermark" => Ok(Self::Watermark),
             "left" => Ok(Self::Left),
             "right" => Ok(Self::Right),
+            "now" => Ok(Self::Now),
+            "domain" => Ok(Self::Domain),
             other => Err(malformed(format!("{other:?} is not known of a context"))),
         }
     }
@@ -65,15 +97,39 @@ impl Scope<'_> {
         }
         let (change, value) = match (name, rest) {
             ("update", [state, value]) => (Change::Update(self.state(state)?), self.expr(value)?),
+            ("store", [state, value]) => (Change::Store(self.state(state)?), self.expr(value)?),
             ("add", [state, value]) => (Change::Add(self.state(state)?), self.expr(value)?),
             ("extend", [state, items]) => (Change::Extend(self.state(state)?), self.iterable(items)?),
             ("replace", [state, items]) => (Change::Replace(self.state(state)?), self.iterable(items)?),
+            ("put_all", [state, dict]) => (Change::PutAll(self.state(state)?), self.expr(dict)?),
+            ("remove", [state, key]) => (Change::Remove(self.state(state)?), self.expr(key)?),
+            ("put_entry", [state, key, value]) => {
+                return Ok(Some(Statement::PutEntry(self.state(state)?, self.expr(key)?, self.expr(value)?)));
+            }
             ("clear", [state]) => (Change::Clear(self.state(state)?), Expr::None),
-            ("register", [time]) => (Change::Register, self.expr(time)?),
-            ("delete", [time]) => (Change::Delete, self.expr(time)?),
+            ("register", [time]) => (Change::Register(Domain::Event), self.expr(time)?),
+            ("delete", [time]) => (Change::Delete(Domain::Event), self.expr(time)?),
+            ("register_by_clock", [time]) => (Change::Register(Domain::Clock), self.expr(time)?),
+            ("delete_by_clock", [time]) => (Change::Delete(Domain::Clock), self.expr(time)?),
             _ => return Ok(None),
         };
         Ok(Some(Statement::Change(change, value)))
+    }
+
+    /// What state or context are asked for; `None` for another expression.
+    pub(super) fn asked(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
+        Ok(Some(match (name, rest) {
+            ("state", [state]) => Expr::State(self.state(state)?),
+            ("held", [state]) => Expr::Held(self.state(state)?),
+            ("around", [asked]) => Expr::Around(Around::parse(asked)?),
+            ("map_get", [state, key]) => Expr::Entry(self.state(state)?, Box::new(self.expr(key)?)),
+            ("map_has", [state, key]) => Expr::HasEntry(self.state(state)?, Box::new(self.expr(key)?)),
+            ("map_empty", [state]) => Expr::NoEntries(self.state(state)?),
+            ("map_keys", [state]) => Expr::Entries(self.state(state)?, Part::Keys),
+            ("map_values", [state]) => Expr::Entries(self.state(state)?, Part::Values),
+            ("map_items", [state]) => Expr::Entries(self.state(state)?, Part::Items),
+            _ => return Ok(None),
+        }))
     }
 
     /// The number of a state.

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
 use super::patterns::{call_of, pattern_of};
 use super::words::{at_once, comparison, conversion_of, known, operator, sought};
-use super::{Around, Binary, Clause, Constant, Expr, Keyed, Known, Lookup, Set};
+use super::{Binary, Clause, Constant, Expr, Keyed, Known, Lookup, Set};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
 
@@ -35,8 +35,9 @@ impl Scope<'_> {
     fn named(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
         Ok(Some(match (name, rest) {
             ("local", [local]) => self.read_local(local)?,
-            ("state", [state]) => Expr::State(self.state(state)?),
-            ("around", [asked]) => Expr::Around(Around::parse(asked)?),
+            ("state" | "held" | "around" | "map_get" | "map_has" | "map_empty" | "map_keys" | "map_values" | "map_items", _) => {
+                return self.asked(name, rest);
+            }
             ("const", [constant]) => self.constant(Constant::parse(constant)?),
             ("if", [condition, then, other]) => Expr::If(Box::new([self.expr(condition)?, self.expr(then)?, self.expr(other)?])),
             ("and", [_, ..]) => Expr::And(self.all(rest)?),

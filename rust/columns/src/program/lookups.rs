@@ -1,16 +1,11 @@
 //! Constant dicts and sets that are looked into: hash tables, made once for a program.
 
-use std::hash::{BuildHasher, Hasher};
-
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet, HashTable};
 
 use super::Constant;
 use crate::python;
 use crate::value::{Doubt, Value};
-
-/// How deep tuples that are looked up may be nested.
-const DEPTH: usize = 16;
 
 /// A constant dict that is looked into.
 #[derive(Debug)]
@@ -47,7 +42,7 @@ impl Lookup {
             (Self::Ints(entries), Value::Int(key)) => Ok(entries.get(&key)),
             (Self::Texts(_), Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_)) => Ok(None),
             (Self::Ints(entries), _) if !matches!(key, Value::Text(_) | Value::None) => {
-                Ok(whole(key)?.and_then(|number| entries.get(&number)))
+                Ok(python::whole(key)?.and_then(|number| entries.get(&number)))
             }
             (Self::Ints(_), _) => Ok(None),
             (Self::Mixed(index, values), key) => Ok(index.find(key)?.map(|place| &values[place])),
@@ -89,23 +84,10 @@ impl Set {
             (Self::Texts(_), Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_)) => Ok(false),
             (Self::Ints(ints), Value::Int(number)) => Ok(ints.contains(&number)),
             (Self::Ints(_), Value::None | Value::Text(_)) => Ok(false),
-            (Self::Ints(ints), _) => Ok(whole(value)?.is_some_and(|number| ints.contains(&number))),
+            (Self::Ints(ints), _) => Ok(python::whole(value)?.is_some_and(|number| ints.contains(&number))),
             (Self::Mixed(index), _) => Ok(index.find(value)?.is_some()),
             _ => Err(Doubt),
         }
-    }
-}
-
-/// The integer that a number is equal to, if there is one of 64 bits; in doubt for what is no number.
-fn whole(value: Value<'_>) -> Result<Option<i64>, Doubt> {
-    match value {
-        Value::Int(number) => Ok(Some(number)),
-        Value::Bool(flag) => Ok(Some(i64::from(flag))),
-        Value::Float(number) => {
-            let fits = number.trunc() == number && (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
-            Ok(fits.then_some(number as i64))
-        }
-        _ => Err(Doubt),
     }
 }
 
@@ -142,34 +124,8 @@ impl Index {
     }
 
     fn hash(&self, value: Value<'_>) -> Result<u64, Doubt> {
-        let mut hasher = self.hasher.build_hasher();
-        hash_into(&mut hasher, value, DEPTH)?;
-        Ok(hasher.finish())
+        python::hash_of(&self.hasher, value)
     }
-}
-
-/// The same for values that are equal. A NaN is equal to itself only, by identity, of which nothing is known here. Recursive, to
-/// this depth.
-fn hash_into(hasher: &mut impl Hasher, value: Value<'_>, depth: usize) -> Result<(), Doubt> {
-    match value {
-        Value::None => hasher.write_u8(1),
-        Value::Text(text) => hasher.write(text.as_bytes()),
-        Value::Bytes(bytes) => hasher.write(bytes), // as that of a text: whether the two can be compared is a setting
-        Value::Float(number) if number.is_nan() => return Err(Doubt),
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) => match (whole(value)?, value) {
-            (None, Value::Float(number)) => hasher.write_u64(number.to_bits()),
-            (number, _) => hasher.write_i64(number.unwrap_or_default()),
-        },
-        Value::Tuple(items) => {
-            let below = depth.checked_sub(1).ok_or(Doubt)?;
-            hasher.write_usize(items.len());
-            for &item in items {
-                hash_into(hasher, item, below)?;
-            }
-        }
-        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Moment(_) | Value::Object(_) => return Err(Doubt),
-    }
-    Ok(())
 }
 
 /// Whether a constant is equal to a value. Recursive, as deep as both are.

@@ -28,7 +28,7 @@ use crate::value::Shape;
 
 pub use constants::Constant;
 pub(crate) use constants::is_hashable;
-pub use context::{Around, Change};
+pub use context::{Around, Change, Domain, Part};
 pub use lookups::{Lookup, Set};
 pub use parse::Malformed;
 
@@ -142,6 +142,8 @@ pub(crate) enum Statement {
     Side(u32, Expr),
     /// A change of the state or the timers of a key, with a value.
     Change(Change, Expr),
+    /// A map state gets a value for a key.
+    PutEntry(u32, Expr, Expr),
     Doubt,
 }
 
@@ -157,6 +159,16 @@ pub(crate) enum Expr {
     Local(u32),
     /// What the state of this number has for the key.
     State(u32),
+    /// Whether a state has something, be it None.
+    Held(u32),
+    /// What a map state has for a key, or None.
+    Entry(u32, Box<Self>),
+    /// Whether it has the key.
+    HasEntry(u32, Box<Self>),
+    /// Whether it has no keys.
+    NoEntries(u32),
+    /// All that is in it.
+    Entries(u32, Part),
     Around(Around),
     /// A parameter of the first function, that never changes.
     Input(u32),

@@ -7,10 +7,10 @@ use bumpalo::collections::Vec as Items;
 use super::buffer::Group;
 use super::store::{Held, Step};
 use super::turn::register;
-use super::{Bounds, Kind, ProcessSpec, Run, Turned};
+use super::{Bounds, Domain, Kind, ProcessSpec, Run, Turned};
 use crate::column::Refusal;
 use crate::machine::{Context, Input, MOST_STEPS};
-use crate::program::{Around, Change, Program};
+use crate::program::{Around, Change, Part, Program};
 use crate::tables::kept::Kept;
 use crate::tables::windows::entries::Window;
 use crate::value::{Doubt, Value};
@@ -58,11 +58,31 @@ impl<'a> Context<'a> for Pair<'a> {
             Around::Right => Ok(Value::Int(self.right)),
             Around::Time => Ok(Value::Int(self.left.max(self.right))),
             Around::Key => Ok(self.key),
-            Around::Watermark => Err(Doubt),
+            Around::Watermark | Around::Now | Around::Domain => Err(Doubt),
         }
     }
 
     fn state(&mut self, _: u32) -> Result<Value<'a>, Doubt> {
+        Err(Doubt)
+    }
+
+    fn is_held(&mut self, _: u32) -> bool {
+        false
+    }
+
+    fn entry(&mut self, _: u32, _: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
+        Err(Doubt)
+    }
+
+    fn has_no_entries(&mut self, _: u32) -> Result<bool, Doubt> {
+        Err(Doubt)
+    }
+
+    fn entries(&mut self, _: u32, _: Part) -> Result<Value<'a>, Doubt> {
+        Err(Doubt)
+    }
+
+    fn put_entry(&mut self, _: u32, _: Value<'a>, _: Option<Value<'a>>) -> Result<(), Doubt> {
         Err(Doubt)
     }
 
@@ -85,10 +105,10 @@ impl Run<'_> {
         turned: &Turned<'_>,
         arena: &Bump,
     ) -> Result<(), Refusal> {
-        let Turned { key, input, time, .. } = *turned;
+        let Turned { key, input, when, .. } = *turned;
         let hash = self.store.hash(key)?;
-        let time = time.ok_or(Doubt)?;
-        if time < self.watermark {
+        let time = when.time.ok_or(Doubt)?;
+        if time < when.watermark {
             return Ok(());
         }
         let number = self.store.find(hash, key);
@@ -98,12 +118,13 @@ impl Run<'_> {
         let due = window(side, time.checked_add(bounds.wait(side)).ok_or(Doubt)?);
         let step = Step::Insert(time, Kept::new(input.value(arena))?);
         let fits = self.store.admits_step(side, &step) && self.store.admits(key);
-        if !fits || !self.timers.has_room(1) || !self.timers.admits(key, Value::None) {
+        let timers = self.timers.of(Domain::Event);
+        if !fits || !timers.has_room(1) || !timers.admits(key, Value::None) {
             return Err(Refusal::Doubt);
         }
         let number = number.unwrap_or_else(|| self.store.create(hash, key));
         self.store.apply(side, number, step);
-        register(self.timers, (hash, key), due);
+        register(timers, (hash, key), due);
         Ok(())
     }
 
@@ -134,8 +155,9 @@ impl Run<'_> {
 
     /// No partner can come any more for the records of the time that a timer stands for.
     pub(super) fn forget(&mut self, bounds: Bounds, (timer, due): (usize, i64), arena: &Bump) {
-        let key = self.timers.key(timer, arena);
-        let side = usize::from(self.timers.window(timer) != window(0, due));
+        let timers = self.timers.of(Domain::Event);
+        let key = timers.key(timer, arena);
+        let side = usize::from(timers.window(timer) != window(0, due));
         let number = self.store.hash(key).ok().and_then(|hash| self.store.find(hash, key));
         if let (Some(number), Some(time)) = (number, due.checked_sub(bounds.wait(side))) {
             self.store.apply(side, number, Step::Drop(time));

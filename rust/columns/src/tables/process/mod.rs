@@ -6,13 +6,19 @@
 //! join    pairs of two inputs by intervals
 //! out     its results
 //! store   the states of all keys
+//! map     a state that is a map
+//! timers  those of all keys
+//! draft   what a function changes in one
 //! turn    what a function reads and changes for a record or a timer
 //! ```
 
 mod buffer;
+mod draft;
 mod join;
+mod map;
 mod out;
 mod store;
+mod timers;
 mod turn;
 
 use bumpalo::Bump;
@@ -21,12 +27,13 @@ use self::buffer::Group;
 use self::join::fits;
 use self::out::Out;
 use self::store::{MOST_STATES, StateNews, Store};
-use self::turn::{Changes, Turn};
-use super::windows::entries::Entries;
+use self::timers::Timers;
+use self::turn::{Changes, Turn, When};
 use super::windows::news::News;
 use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::machine::{Input, MOST_STEPS};
+pub use crate::program::Domain;
 use crate::program::Program;
 use crate::value::{Doubt, Value};
 use crate::vectors::{Vector, evaluate};
@@ -40,7 +47,7 @@ const MOST_RECORDS: usize = 1 << 16;
 /// What a state is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A value, or None.
+    /// A value, or None; what a function has made of those that were added.
     Value,
     /// Items in order.
     List,
@@ -48,6 +55,8 @@ pub enum Kind {
     Buffer,
     /// The same of records that nobody can change, as they are shown to code that could.
     Frozen,
+    /// Values by keys.
+    Map,
 }
 
 /// An input.
@@ -101,8 +110,8 @@ pub struct Processed {
 pub struct ProcessNews {
     /// Of each state.
     pub states: Vec<StateNews>,
-    /// Of the timers.
-    pub timers: News,
+    /// Of the timers of event time, and of those of the clock.
+    pub timers: [News; 2],
 }
 
 /// The state and the timers of all keys.
@@ -110,7 +119,7 @@ pub struct ProcessNews {
 pub struct Process {
     spec: ProcessSpec,
     store: Store,
-    timers: Entries,
+    timers: Timers,
 }
 
 impl Process {
@@ -126,27 +135,28 @@ impl Process {
             key.parameters() == 1 && !key.is_iterator() && key.states() == 0 && takes(&input.function)
         });
         let fits = fits && joins && spec.on_timer.as_ref().is_none_or(takes) && spec.states.len() <= MOST_STATES;
-        fits.then(|| Self { store: Store::new(spec.states.clone()), timers: timers(), spec })
+        fits.then(|| Self { store: Store::new(spec.states.clone()), timers: Timers::default(), spec })
     }
 
-    /// How many values and lists there are.
+    /// How many values, lists, maps and buffers there are.
     pub fn len(&self) -> usize {
         self.store.full()
     }
 
-    /// How many values there are, items of lists, and records of buffers.
-    pub fn size(&self) -> usize {
-        self.store.size()
+    /// How many values there are, items of lists, entries of maps, and records of buffers: how much there is to be moved where
+    /// Python takes the state.
+    pub fn weight(&self) -> usize {
+        self.store.weight()
     }
 
     /// Whether there is neither state nor a timer.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0 && self.timers.timers().is_empty()
+        self.len() == 0 && self.timers.is_empty()
     }
 
     /// The time of the first timer.
-    pub fn next_due(&self) -> Option<i64> {
-        self.timers.timers().first().map(|timer| timer.time)
+    pub fn next_due(&self, domain: Domain) -> Option<i64> {
+        self.timers.next_due(domain)
     }
 
     /// What Python does not know; it counts as known from then on. O(changes).
@@ -154,33 +164,33 @@ impl Process {
         Ok(ProcessNews { states: self.store.news()?, timers: self.timers.news()? })
     }
 
-    /// Takes the state of Python in place of this one, in the form of [`ProcessNews`]; all timers, as they are in the heap.
+    /// Takes the state of Python in place of this one, in the form of [`ProcessNews`]; all timers of each time, as they are
+    /// in its heap.
     /// Doubt: something of it cannot be here, and nothing is.
-    pub fn load(&mut self, states: &[Vec<Batch>], timers: &[Batch]) -> Result<(), Doubt> {
+    pub fn load(&mut self, states: &[Vec<Batch>], timers: [&[Batch]; 2]) -> Result<(), Doubt> {
         self.clear();
         let loaded = self.store.load(states);
-        loaded.and_then(|()| self.timers.load(&[], &[], timers, &[])).inspect_err(|Doubt| self.clear())
+        loaded.and_then(|()| self.timers.load(timers)).inspect_err(|Doubt| self.clear())
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        (self.store, self.timers) = (Store::new(self.spec.states.clone()), self::timers());
+        (self.store, self.timers) = (Store::new(self.spec.states.clone()), Timers::default());
     }
 
-    /// Takes the records of an input from one to before another, until one is doubtful.
+    /// Takes the records of an input from one to before another, until one is doubtful; by the clock it is now.
     ///
     /// # Panics
     ///
     /// There are not so many, or there is no such input.
-    pub fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, watermark: i64) -> Processed {
+    pub fn run(&mut self, input: usize, batch: &Batch, start: usize, end: usize, (watermark, now): (i64, i64)) -> Processed {
         assert!(start <= end && end <= batch.len(), "records are within their batch");
         let Self { spec, store, timers } = self;
         let ProcessInput { key, function } = &spec.inputs[input];
         let constants = Bump::new();
         let (of_key, of_function) = (key.constants(&constants), function.constants(&constants));
         let joins = spec.bounds.map(|bounds| (input, bounds));
-        let mut run =
-            Run { store, timers, watermark, changes: Changes::default(), out: Out::default(), groups: Vec::new(), of_pair: Bump::new() };
+        let mut run = Run::new(store, timers);
         let (mut row, mut doubtful) = (start, false);
         let (mut of_keys, mut arena) = (Bump::new(), Bump::new());
         'records: while row < end && !doubtful {
@@ -191,7 +201,8 @@ impl Process {
                     break 'records;
                 }
                 let (key, input) = (keys.get(index, &arena), Input::Row(batch.records(), row));
-                let turned = Turned { key, input, time: batch.time(row), timer: None, joins };
+                let time = batch.time(row);
+                let turned = Turned { key, input, when: When { time, domain: None, watermark, now }, out: time, timer: None, joins };
                 if let Err(stopped) = run.call(function, of_function, &turned, &arena) {
                     doubtful = stopped;
                     break 'records;
@@ -205,28 +216,22 @@ impl Process {
         run.out.finish(row, doubtful)
     }
 
-    /// Fires timers up to a time, which is the watermark, in order, until one is doubtful or there are very many.
-    pub fn advance(&mut self, limit: i64) -> Processed {
+    /// Fires timers up to a time in order, until one is doubtful or there are very many; by the clock it is now.
+    pub fn advance(&mut self, domain: Domain, limit: i64, (watermark, now): (i64, i64)) -> Processed {
         let Self { spec, store, timers } = self;
         let constants = Bump::new();
         let of_function = spec.on_timer.as_ref().map(|function| (function, function.constants(&constants)));
-        let mut run = Run {
-            store,
-            timers,
-            watermark: limit,
-            changes: Changes::default(),
-            out: Out::default(),
-            groups: Vec::new(),
-            of_pair: Bump::new(),
-        };
+        let mut run = Run::new(store, timers);
         let (mut arena, mut done, mut doubtful) = (Bump::new(), 0, false);
-        while let Some((number, time)) = run.timers.due(limit) {
+        while let Some((number, time)) = run.timers.of(domain).due(limit) {
             if run.out.len() >= MOST_RECORDS {
                 break;
             }
             if let Some((function, constants)) = of_function {
-                let key = run.timers.key(number, &arena).copied(&arena);
-                let turned = Turned { key, input: Input::Value(Value::Int(time)), time: Some(time), timer: Some(number), joins: None };
+                let key = run.timers.of(domain).key(number, &arena).copied(&arena);
+                let (when, input) = (When { time: Some(time), domain: Some(domain), watermark, now }, Input::Value(Value::Int(time)));
+                let out = if domain == Domain::Event { Some(time) } else { None };
+                let turned = Turned { key, input, when, out, timer: Some(number), joins: None };
                 if let Err(stopped) = run.call(function, constants, &turned, &arena) {
                     doubtful = stopped;
                     break;
@@ -235,8 +240,8 @@ impl Process {
                 if let Some(bounds) = spec.bounds {
                     run.forget(bounds, (number, time), &arena);
                 }
-                run.timers.poll();
-                run.timers.retire(number);
+                run.timers.of(domain).poll();
+                run.timers.of(domain).retire(number);
             }
             arena.reset();
             done += 1;
@@ -245,15 +250,10 @@ impl Process {
     }
 }
 
-fn timers() -> Entries {
-    Entries::new(0, false, false, false)
-}
-
 /// A run while it goes.
 struct Run<'r> {
     store: &'r mut Store,
-    timers: &'r mut Entries,
-    watermark: i64,
+    timers: &'r mut Timers,
     /// Those of the record or timer that it is at.
     changes: Changes,
     out: Out,
@@ -267,14 +267,20 @@ struct Run<'r> {
 struct Turned<'v> {
     key: Value<'v>,
     input: Input<'v>,
-    time: Option<i64>,
+    when: When,
+    /// The timestamp of its results.
+    out: Option<i64>,
     /// The number of the timer.
     timer: Option<usize>,
     /// The input of a record that is joined with those of the other one.
     joins: Option<(usize, Bounds)>,
 }
 
-impl Run<'_> {
+impl<'r> Run<'r> {
+    fn new(store: &'r mut Store, timers: &'r mut Timers) -> Self {
+        Self { store, timers, changes: Changes::default(), out: Out::default(), groups: Vec::new(), of_pair: Bump::new() }
+    }
+
     /// Calls a function. When it stops nothing has changed, and it says whether that is because of doubt.
     fn call(&mut self, function: &Program, constants: &[Value<'_>], turned: &Turned<'_>, arena: &Bump) -> Result<(), bool> {
         let before = self.out.mark();
@@ -289,7 +295,7 @@ impl Run<'_> {
     }
 
     fn try_call(&mut self, function: &Program, constants: &[Value<'_>], turned: &Turned<'_>, arena: &Bump) -> Result<(), Refusal> {
-        let Turned { key, timer, .. } = *turned;
+        let Turned { key, timer, when, .. } = *turned;
         let hash = self.store.hash(key)?;
         let number = self.store.find(hash, key);
         self.changes.clear();
@@ -297,9 +303,9 @@ impl Run<'_> {
         if !self.changes.fit(self.store, self.timers, key) {
             return Err(Refusal::Doubt);
         }
-        if let Some(number) = timer {
-            self.timers.poll();
-            self.timers.retire(number);
+        if let (Some(number), Some(domain)) = (timer, when.domain) {
+            self.timers.of(domain).poll();
+            self.timers.of(domain).retire(number);
         }
         self.changes.apply(self.store, self.timers, (hash, key), number);
         Ok(())
@@ -314,11 +320,11 @@ impl Run<'_> {
         number: Option<usize>,
         arena: &Bump,
     ) -> Result<(), Refusal> {
-        let Turned { key, input, time, .. } = *turned;
-        let mut turn = Turn::new((&*self.store, number), key, (time, self.watermark), arena);
+        let Turned { key, input, when, out, .. } = *turned;
+        let mut turn = Turn::new((&*self.store, number), key, when, arena);
         let (inputs, steps) = (&mut [input], &mut MOST_STEPS.clone());
         let result = function.call_in(Some(&mut turn), constants, inputs, arena, steps)?;
-        self.out.push(result, &turn.sides, time, arena)?;
+        self.out.push(result, &turn.sides, out, arena)?;
         Ok(turn.note(&mut self.changes)?)
     }
 }

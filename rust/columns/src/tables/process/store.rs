@@ -6,6 +6,7 @@ use hashbrown::HashTable;
 
 use super::Kind;
 use super::buffer::Buffer;
+use super::map::{self, Map, MapStep};
 use crate::batch::Batch;
 use crate::tables::cells::Cells;
 use crate::tables::kept::Kept;
@@ -23,38 +24,8 @@ pub enum Held {
     Nothing,
     Value(Kept),
     List(Vec<Kept>),
+    Map(Box<Map>),
     Buffer(Box<Buffer>),
-}
-
-impl Held {
-    /// How many values, items or records there are.
-    fn size(&self) -> usize {
-        match self {
-            Self::Nothing => 0,
-            Self::Value(_) => 1,
-            Self::List(items) => items.len(),
-            Self::Buffer(buffer) => buffer.len(),
-        }
-    }
-
-    /// Adds a record to a buffer.
-    fn insert(&mut self, time: i64, record: Kept) {
-        if !matches!(self, Self::Buffer(_)) {
-            *self = Self::Buffer(Box::default());
-        }
-        if let Self::Buffer(buffer) = self {
-            buffer.insert(time, record);
-        }
-    }
-
-    /// Takes the records of a time out of a buffer.
-    fn drop_time(&mut self, time: i64) {
-        if let Self::Buffer(buffer) = self
-            && buffer.remove(time)
-        {
-            *self = Self::Nothing;
-        }
-    }
 }
 
 /// What a state will have.
@@ -69,15 +40,20 @@ pub enum Step {
     Insert(i64, Kept),
     /// No record of a time.
     Drop(i64),
+    /// A map that has something in it then.
+    Map(MapStep),
     Clear,
 }
 
 /// What Python does not know of a state.
 #[derive(Debug, Default)]
 pub struct StateNews {
-    /// Keys that have nothing any more, each in a tuple.
+    /// Keys that have nothing any more, or a new map, each in a tuple.
     pub removed: Vec<Batch>,
-    /// Key and value; of a buffer, for each record, key, number of buckets, time and record.
+    /// Of maps: key, and a key that the map has not any more.
+    pub dropped: Vec<Batch>,
+    /// Key and value; of maps key, key in the map, and value, in the order of the map; of a buffer, for each record, key,
+    /// number of buckets, time and record.
     pub values: Vec<Batch>,
 }
 
@@ -86,8 +62,8 @@ pub struct StateNews {
 pub struct Store {
     pub kinds: Vec<Kind>,
     keys: Cells,
-    /// Of each state the type of its values or items, which all have; nothing is in them.
-    types: Vec<Cells>,
+    /// Of each state the types of its keys, if it is a map, and of its values or items, which all have; nothing is in them.
+    types: Vec<[Cells; 2]>,
     hashes: Vec<u64>,
     index: HashTable<u32>,
     hasher: FixedState,
@@ -95,7 +71,7 @@ pub struct Store {
     /// By state and number.
     held: Vec<Vec<Held>>,
     full: usize,
-    size: usize,
+    weight: usize,
     /// Keys with a state that has changed since the last time, and these states by their bits.
     changed: Vec<u32>,
     changes: Vec<u64>,
@@ -106,7 +82,7 @@ pub struct Store {
 impl Store {
     pub fn new(kinds: Vec<Kind>) -> Self {
         let held = kinds.iter().map(|_| Vec::new()).collect();
-        let types = kinds.iter().map(|_| Cells::with_lists()).collect();
+        let types = kinds.iter().map(|_| [Cells::default(), Cells::with_lists()]).collect();
         Self {
             kinds,
             keys: Cells::default(),
@@ -117,21 +93,27 @@ impl Store {
             free: Vec::new(),
             held,
             full: 0,
-            size: 0,
+            weight: 0,
             changed: Vec::new(),
             changes: Vec::new(),
             known: Vec::new(),
         }
     }
 
-    /// How many values and lists there are.
+    /// How many values, lists and maps there are.
     pub fn full(&self) -> usize {
         self.full
     }
 
-    /// How many values there are, items of lists, and records.
-    pub fn size(&self) -> usize {
-        self.size
+    /// How many values there are, items of lists, entries of maps, and records.
+    pub fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// The hash of a key of a map. Doubt: a dict cannot have it, or has its own ways with it.
+    #[inline]
+    pub fn entry_hash(&self, key: Value<'_>) -> Result<u64, Doubt> {
+        map::hash(&self.hasher, key)
     }
 
     /// The hash of a key. A key is a text, an integer, or a tuple of these and of None; others are in doubt.
@@ -153,12 +135,16 @@ impl Store {
 
     /// Whether a step can be done.
     pub fn admits_step(&mut self, state: usize, step: &Step) -> bool {
-        let of_state = &mut self.types[state];
+        let [keys, values] = &mut self.types[state];
         match step {
-            Step::Set(value) => of_state.admits(value.value()),
-            Step::Insert(_, record) => (self.kinds[state] != Kind::Frozen || record.value().is_frozen()) && of_state.admits(record.value()),
-            Step::Add(items) => items.iter().all(|item| of_state.admits(item.value())),
-            Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| of_state.admits(item.value()))),
+            Step::Set(value) => values.admits(value.value()),
+            Step::Insert(_, record) => (self.kinds[state] != Kind::Frozen || record.value().is_frozen()) && values.admits(record.value()),
+            Step::Add(items) => items.iter().all(|item| values.admits(item.value())),
+            Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| values.admits(item.value()))),
+            Step::Map(step) => {
+                step.old.iter().all(|(_, value)| value.as_ref().is_none_or(|value| values.admits(value.value())))
+                    && step.more.iter().all(|(_, key, value)| keys.admits(key.value()) && values.admits(value.value()))
+            }
             Step::Drop(_) | Step::Clear => true,
         }
     }
@@ -196,7 +182,7 @@ impl Store {
     /// Does a step.
     pub fn apply(&mut self, state: usize, number: usize, step: Step) {
         let held = &mut self.held[state][number];
-        let (before, size) = (!matches!(held, Held::Nothing), held.size());
+        let (before, weight) = (!matches!(held, Held::Nothing), held.weight());
         match step {
             Step::Set(value) => *held = Held::Value(value),
             Step::Add(items) => {
@@ -206,24 +192,15 @@ impl Store {
                     *held = Held::List(items);
                 }
             }
-            Step::Replace(items) => {
-                let mut old: Vec<Option<Kept>> = match std::mem::take(held) {
-                    Held::List(list) => list.into_iter().map(Some).collect(),
-                    _ => Vec::new(),
-                };
-                let item = |item: Result<usize, Kept>| match item {
-                    Ok(at) => old.get_mut(at).and_then(Option::take),
-                    Err(new) => Some(new),
-                };
-                *held = Held::List(items.into_iter().filter_map(item).collect());
-            }
+            Step::Replace(items) => held.replace(items),
+            Step::Map(step) => held.change_map(step),
             Step::Insert(time, record) => held.insert(time, record),
             Step::Drop(time) => held.drop_time(time),
             Step::Clear => *held = Held::Nothing,
         }
         let after = !matches!(held, Held::Nothing);
         self.full = self.full + usize::from(after) - usize::from(before);
-        self.size = self.size + held.size() - size;
+        self.weight = self.weight + held.weight() - weight;
         if self.changes[number] == 0 {
             self.changed.push(number as u32);
         }
@@ -236,6 +213,7 @@ impl Store {
         for number in std::mem::take(&mut self.changed) {
             let at = number as usize;
             self.changes[at] = 0;
+            self.held.iter_mut().for_each(|held| held[at].settle());
             let has = |state: &usize| !matches!(self.held[*state][at], Held::Nothing);
             self.known[at] = (0..self.kinds.len()).filter(has).fold(0, |bits, state| bits | 1 << state);
             self.retire(at);
@@ -254,14 +232,34 @@ impl Store {
         }
     }
 
+    /// A row of a state: the key, what it does, and the number of buckets of a buffer.
+    fn read<'v>(&self, state: usize, fields: &[Value<'v>]) -> Result<(Value<'v>, Step, Option<i64>), Doubt> {
+        match (self.kinds[state], fields) {
+            (Kind::Value, &[key, value]) => Ok((key, Step::Set(Kept::new(value)?), None)),
+            (Kind::List, &[key, Value::List(items)]) => {
+                Ok((key, Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?), None))
+            }
+            (Kind::Map, &[key, entry, value]) => {
+                let more = vec![(self.entry_hash(entry)?, Kept::new(entry)?, Kept::new(value)?)];
+                Ok((key, Step::Map(MapStep { more, ..MapStep::default() }), None))
+            }
+            (Kind::Buffer | Kind::Frozen, &[key, Value::Int(buckets), Value::Int(time), record]) => {
+                Ok((key, Step::Insert(time, Kept::new(record)?), Some(buckets)))
+            }
+            _ => Err(Doubt),
+        }
+    }
+
     fn news_of(&self, state: usize) -> Result<StateNews, Doubt> {
-        let (mut removed, mut values, mut arena) = (Rows::default(), Rows::default(), Bump::new());
+        let [mut removed, mut dropped, mut values] = [(); 3].map(|()| Rows::default());
+        let mut arena = Bump::new();
         for &number in &self.changed {
             let number = number as usize;
             if self.changes[number] >> state & 1 == 0 {
                 continue;
             }
             let key = self.keys.get(number, &arena);
+            let known = self.known[number] >> state & 1 == 1;
             match &self.held[state][number] {
                 Held::Value(value) => values.push(&[key, value.value()])?,
                 Held::List(items) => values.push(&[key, list(items, &arena)])?,
@@ -269,12 +267,20 @@ impl Store {
                     let buckets = Value::Int(buffer.buckets());
                     buffer.records().try_for_each(|(time, record)| values.push(&[key, buckets, Value::Int(time), record]))?;
                 }
-                Held::Nothing if self.known[number] >> state & 1 == 1 => removed.push(&[key])?,
+                Held::Map(map) => {
+                    let news = map.news();
+                    if news.new && known {
+                        removed.push(&[key])?;
+                    }
+                    news.removed.iter().try_for_each(|entry| dropped.push(&[key, entry.value()]))?;
+                    news.changed.iter().try_for_each(|(entry, value)| values.push(&[key, entry.value(), value.value()]))?;
+                }
+                Held::Nothing if known => removed.push(&[key])?,
                 Held::Nothing => {}
             }
             arena.reset();
         }
-        Ok(StateNews { removed: removed.finish(), values: values.finish() })
+        Ok(StateNews { removed: removed.finish(), dropped: dropped.finish(), values: values.finish() })
     }
 
     /// Takes the values of Python, by state, in the form of [`StateNews::values`]. Doubt: some of it cannot be here.
@@ -282,7 +288,7 @@ impl Store {
         let mut arena = Bump::new();
         for (state, batches) in states.iter().enumerate() {
             each(batches, &mut arena, |fields, _| {
-                let (key, step, buckets) = read(self.kinds[state], fields)?;
+                let (key, step, buckets) = self.read(state, fields)?;
                 if !self.admits_step(state, &step) {
                     return Err(Doubt);
                 }
@@ -302,22 +308,70 @@ impl Store {
         }
         for number in std::mem::take(&mut self.changed) {
             self.changes[number as usize] = 0;
+            self.held.iter_mut().for_each(|held| held[number as usize].settle());
         }
         Ok(())
     }
 }
 
-/// A row of a state: the key, what it does, and the number of buckets of a buffer.
-fn read<'v>(kind: Kind, fields: &[Value<'v>]) -> Result<(Value<'v>, Step, Option<i64>), Doubt> {
-    match (kind, fields) {
-        (Kind::Value, &[key, value]) => Ok((key, Step::Set(Kept::new(value)?), None)),
-        (Kind::List, &[key, Value::List(items)]) => {
-            Ok((key, Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?), None))
+impl Held {
+    /// How many values, items, entries or records there are.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Value(_) => 1,
+            Self::List(items) => items.len(),
+            Self::Map(map) => map.len(),
+            Self::Buffer(buffer) => buffer.len(),
         }
-        (Kind::Buffer | Kind::Frozen, &[key, Value::Int(buckets), Value::Int(time), record]) => {
-            Ok((key, Step::Insert(time, Kept::new(record)?), Some(buckets)))
+    }
+
+    /// Adds a record to a buffer.
+    fn insert(&mut self, time: i64, record: Kept) {
+        if !matches!(self, Self::Buffer(_)) {
+            *self = Self::Buffer(Box::default());
         }
-        _ => Err(Doubt),
+        if let Self::Buffer(buffer) = self {
+            buffer.insert(time, record);
+        }
+    }
+
+    /// Takes the records of a time out of a buffer.
+    fn drop_time(&mut self, time: i64) {
+        if let Self::Buffer(buffer) = self
+            && buffer.remove(time)
+        {
+            *self = Self::Nothing;
+        }
+    }
+
+    /// Has a list, with items at places of the one before, or new ones.
+    fn replace(&mut self, items: Vec<Result<usize, Kept>>) {
+        let mut old: Vec<Option<Kept>> = match std::mem::take(self) {
+            Self::List(list) => list.into_iter().map(Some).collect(),
+            _ => Vec::new(),
+        };
+        let item = |item: Result<usize, Kept>| match item {
+            Ok(at) => old.get_mut(at).and_then(Option::take),
+            Err(new) => Some(new),
+        };
+        *self = Self::List(items.into_iter().filter_map(item).collect());
+    }
+
+    fn change_map(&mut self, step: MapStep) {
+        if !matches!(self, Self::Map(_)) {
+            *self = Self::Map(Box::default());
+        }
+        if let Self::Map(map) = self {
+            map.apply(step);
+        }
+    }
+
+    /// Notes that Python knows what is there.
+    fn settle(&mut self) {
+        if let Self::Map(map) = self {
+            map.settled();
+        }
     }
 }
 

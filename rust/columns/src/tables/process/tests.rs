@@ -46,28 +46,47 @@ const SHOWING: &str = r#"["yield", ["state", 0]], ["clear", 0]"#;
 fn state_lasts_from_record_to_record() {
     let mut process = process(&[Kind::Value], ADDING, SHOWING);
     let records = batch(&[("a", 3, 0), ("b", 5, 1), ("a", 4, 2)]);
-    let done = process.run(0, &records, 0, 3, 0);
+    let done = process.run(0, &records, 0, 3, (0, 0));
     assert_eq!(shown(done.out.as_ref()), [number(3, 0), number(5, 1), number(7, 2)]);
-    assert_eq!((done.end, done.doubtful, process.len(), process.next_due()), (3, false, 2, Some(3)));
-    let done = process.advance(4);
+    assert_eq!((done.end, done.doubtful, process.len(), process.next_due(Domain::Event)), (3, false, 2, Some(3)));
+    let done = process.advance(Domain::Event, 4, (4, 0));
     assert_eq!(shown(done.out.as_ref()), [number(7, 3), ("None".to_owned(), Some(4))]);
-    assert_eq!((done.end, process.len(), process.next_due()), (2, 1, Some(5)));
+    assert_eq!((done.end, process.len(), process.next_due(Domain::Event)), (2, 1, Some(5)));
+}
+
+/// Registers a timer of the clock, and yields the time.
+const BY_CLOCK: &str = r#"
+    ["register_by_clock", ["add", ["around", "now"], ["index", ["local", 0], ["const", 1]]]],
+    ["register", ["const", 3]],
+    ["yield", ["around", "now"]]"#;
+
+#[test]
+fn timers_of_the_clock_are_others() {
+    let mut process = process(&[], BY_CLOCK, r#"["yield", ["tuple", ["around", "domain"], ["around", "time"]]]"#);
+    let done = process.run(0, &batch(&[("a", 5, 7), ("b", 2, 7)]), 0, 2, (0, 100));
+    assert_eq!(shown(done.out.as_ref()), [number(100, 7), number(100, 7)]);
+    assert_eq!((process.next_due(Domain::Event), process.next_due(Domain::Clock)), (Some(3), Some(102)));
+    let done = process.advance(Domain::Clock, 104, (0, 104));
+    assert_eq!(shown(done.out.as_ref()), [("Tuple([Int(1), Int(102)])".to_owned(), None)]);
+    assert_eq!((done.end, process.next_due(Domain::Clock)), (1, Some(105)));
+    let news = process.news().expect("it can be shown");
+    assert_eq!(news.timers.map(|news| news.timers[0].len()), [2, 3]);
 }
 
 #[test]
 fn what_is_in_doubt_changes_nothing() {
     let mut process = process(&[Kind::Value], ADDING, SHOWING);
-    let done = process.run(0, &batch(&[("a", i64::MAX, 0), ("a", 1, 0), ("b", 1, 0)]), 0, 3, 0);
+    let done = process.run(0, &batch(&[("a", i64::MAX, 0), ("a", 1, 0), ("b", 1, 0)]), 0, 3, (0, 0));
     assert_eq!((shown(done.out.as_ref()).len(), done.end, done.doubtful), (1, 1, true));
-    assert_eq!((process.len(), process.next_due()), (1, Some(i64::MAX)));
+    assert_eq!((process.len(), process.next_due(Domain::Event)), (1, Some(i64::MAX)));
 }
 
 #[test]
 fn a_timer_in_doubt_stays() {
     let mut process = process(&[Kind::Value], ADDING, r#"["doubt"]"#);
-    process.run(0, &batch(&[("a", 1, 0)]), 0, 1, 0);
-    let done = process.advance(1);
-    assert_eq!((done.end, done.doubtful, process.next_due()), (0, true, Some(1)));
+    process.run(0, &batch(&[("a", 1, 0)]), 0, 1, (0, 0));
+    let done = process.advance(Domain::Event, 1, (1, 0));
+    assert_eq!((done.end, done.doubtful, process.next_due(Domain::Event)), (0, true, Some(1)));
 }
 
 #[test]
@@ -78,28 +97,62 @@ fn lists_grow_and_are_replaced() {
             [["replace", 0, ["slice", ["state", 0], ["const", 1], null, null]]], []],
         ["yield", ["builtin", "len", ["state", 0]]]"#;
     let mut process = process(&[Kind::List], body, SHOWING);
-    let done = process.run(0, &batch(&[("a", 1, 0), ("a", 2, 0), ("a", 0, 0), ("a", 0, 0)]), 0, 4, 0);
+    let done = process.run(0, &batch(&[("a", 1, 0), ("a", 2, 0), ("a", 0, 0), ("a", 0, 0)]), 0, 4, (0, 0));
     assert_eq!(shown(done.out.as_ref()), [number(1, 0), number(2, 0), number(2, 0), number(2, 0)]);
     let news = process.news().expect("it can be shown");
     let expected = r#"Tuple([Text("a"), List([Tuple([Text("a"), Int(0)]), Tuple([Text("a"), Int(0)])])])"#;
     assert_eq!(shown(news.states[0].values.first())[0].0, expected);
 }
 
+/// Counts the record's number in a map, forgets the number before it, and yields what is in the map.
+const COUNTING: &str = r#"
+    ["set", 1, ["index", ["local", 0], ["const", 1]]],
+    ["put_entry", 0, ["local", 1], ["add", ["or", ["map_get", 0, ["local", 1]], ["const", 0]], ["const", 1]]],
+    ["remove", 0, ["sub", ["local", 1], ["const", 1]]],
+    ["yield", ["tuple", ["map_items", 0], ["map_has", 0, ["const", true]], ["map_empty", 0]]]"#;
+
+#[test]
+fn maps_keep_their_order() {
+    let mut process = process(&[Kind::Map], COUNTING, SHOWING);
+    let numbers = [5, 1, 5, 9, 2, 1];
+    let records: Vec<_> = numbers.iter().map(|&number| ("a", number, 0)).collect();
+    let done = process.run(0, &batch(&records), 0, 6, (0, 0));
+    let last = shown(done.out.as_ref()).pop().expect("there are results").0;
+    let items = "List([Tuple([Int(5), Int(2)]), Tuple([Int(9), Int(1)]), Tuple([Int(2), Int(1)]), Tuple([Int(1), Int(1)])])";
+    assert_eq!(last, format!("Tuple([{items}, Bool(true), Bool(false)])"));
+    assert_eq!((process.len(), process.weight()), (1, 4));
+}
+
+#[test]
+fn python_learns_what_has_changed_in_a_map() {
+    let mut process = process(&[Kind::Map], COUNTING, SHOWING);
+    let records: Vec<_> = (0..20).map(|number| ("a", 10 * number, 0)).collect();
+    process.run(0, &batch(&records), 0, 20, (0, 0));
+    let news = process.news().expect("it can be shown");
+    assert_eq!((news.states[0].removed.len(), news.states[0].dropped.len(), news.states[0].values[0].len()), (0, 0, 20));
+    process.run(0, &batch(&[("a", 31, 0), ("a", 50, 0), ("a", 71, 0), ("a", 70, 0)]), 0, 4, (0, 0));
+    let news = process.news().expect("it can be shown");
+    let [dropped, values] = [&news.states[0].dropped, &news.states[0].values].map(|rows| shown(rows.first()));
+    assert_eq!(dropped.iter().map(|row| &*row.0).collect::<Vec<_>>(), [30, 70].map(|key| format!(r#"Tuple([Text("a"), Int({key})])"#)));
+    let changed = [(50, 2), (31, 1), (71, 1), (70, 1)].map(|(key, value)| format!(r#"Tuple([Text("a"), Int({key}), Int({value})])"#));
+    assert_eq!(values.iter().map(|row| &*row.0).collect::<Vec<_>>(), changed);
+}
+
 #[test]
 fn what_python_knows_comes_back() {
     let mut process = process(&[Kind::Value], ADDING, SHOWING);
-    process.run(0, &batch(&[("a", 1, 0), ("b", 2, 0)]), 0, 2, 0);
+    process.run(0, &batch(&[("a", 1, 0), ("b", 2, 0)]), 0, 2, (0, 0));
     let news = process.news().expect("it can be shown");
-    assert_eq!((news.states[0].values[0].len(), news.timers.timers[0].len()), (2, 2));
+    assert_eq!((news.states[0].values[0].len(), news.timers[0].timers[0].len()), (2, 2));
     let again = process.news().expect("it can be shown");
-    assert!(again.states[0].values.is_empty() && again.timers.timers.is_empty());
-    process.advance(1);
+    assert!(again.states[0].values.is_empty() && again.timers[0].timers.is_empty());
+    process.advance(Domain::Event, 1, (1, 0));
     let last = process.news().expect("it can be shown");
     assert_eq!((last.states[0].removed[0].len(), last.states[0].values.len()), (1, 0));
     let rows = Builder::new();
-    assert!(process.load(&[vec![]], &[Batch::new(rows.finish(), None).expect("it is empty")]).is_ok());
-    assert!(process.load(&[news.states[0].values.clone()], &[]).is_ok());
-    assert_eq!((process.len(), process.next_due()), (2, None));
+    assert!(process.load(&[vec![]], [&[Batch::new(rows.finish(), None).expect("it is empty")], &[]]).is_ok());
+    assert!(process.load(&[news.states[0].values.clone()], [&[], &[]]).is_ok());
+    assert_eq!((process.len(), process.next_due(Domain::Event)), (2, None));
 }
 
 #[test]
