@@ -48,6 +48,7 @@ impl<'a> Machine<'a, '_, '_> {
         Ok(Value::Bool(self.context.as_mut().ok_or(Doubt)?.is_held(number)))
     }
 
+    #[inline(never)]
     pub(super) fn entry(&mut self, frame: &mut Frame<'a>, state: u32, key: &'a Expr) -> Result<Option<Value<'a>>, Doubt> {
         let key = self.eval(frame, key)?;
         self.context.as_mut().ok_or(Doubt)?.entry(state, key)
@@ -57,11 +58,13 @@ impl<'a> Machine<'a, '_, '_> {
         self.context.as_mut().ok_or(Doubt)?.has_no_entries(state).map(Value::Bool)
     }
 
+    #[inline(never)]
     pub(super) fn entries(&mut self, state: u32, part: Part) -> Result<Value<'a>, Doubt> {
         let entries = self.context.as_mut().ok_or(Doubt)?.entries(state, part)?;
         self.bounded().map(|()| entries)
     }
 
+    #[inline(never)]
     pub(super) fn put_entry(&mut self, frame: &mut Frame<'a>, state: u32, key: &'a Expr, value: &'a Expr) -> Result<(), Doubt> {
         let (key, value) = (self.eval(frame, key)?, self.eval(frame, value)?);
         self.bounded()?;

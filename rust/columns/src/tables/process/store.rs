@@ -35,7 +35,7 @@ pub enum Step {
     /// A list, with items at these places of the one before, or new ones.
     Replace(Vec<Result<usize, Kept>>),
     /// A map that has something in it then.
-    Map(MapStep),
+    Map(Box<MapStep>),
     Clear,
 }
 
@@ -186,7 +186,7 @@ impl Store {
                 }
             }
             Step::Replace(items) => held.replace(items),
-            Step::Map(step) => held.change_map(step),
+            Step::Map(step) => held.change_map(*step),
             Step::Clear => *held = Held::Nothing,
         }
         self.entries = self.entries + held.more_entries() - entries;
@@ -258,7 +258,7 @@ impl Store {
                     (Kind::Value, &[key, value]) => (key, Step::Set(Kept::new(value)?)),
                     (Kind::Map, &[key, entry, value]) => {
                         let more = vec![(self.entry_hash(entry)?, Kept::new(entry)?, Kept::new(value)?)];
-                        (key, Step::Map(MapStep { more, ..MapStep::default() }))
+                        (key, Step::Map(Box::new(MapStep { more, ..MapStep::default() })))
                     }
                     _ => return Err(Doubt),
                 };
