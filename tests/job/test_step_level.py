@@ -81,7 +81,7 @@ def task_of(deployment):
     vertex = deployment.vertices[0]
     reading = Reading((Split("0", 0, 3),))
     context = Context({(0, 0): Assignment(0, None, reading=reading)})
-    return step_level.step_task(vertex, 0, context, deployment.job), vertex
+    return step_level.step_task(vertex, 0, context, 0, deployment.job), vertex
 
 
 def test_two_jobs_in_one_worker_have_nothing_of_each_other(tmp_path, monkeypatch):

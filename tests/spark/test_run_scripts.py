@@ -28,6 +28,7 @@ from tests.spark import runs
         "co_process_timers_settled",
         "interval_join_both_exclusive",
         "async_unordered_watermarks_are_fences",
+        "restart_facts",
     ],
 )
 def test_spark_gives_what_flink_gave(executor, name):

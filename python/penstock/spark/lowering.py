@@ -49,17 +49,18 @@ def lower(
     counts: Any = None,
     frames: Mapping[int, Any] | None = None,
     only: Assignment = ONLY_STEP,
+    attempt: int = 0,
 ) -> Any:
     """The DataFrame whose rows are those for the driver and of tables, or of ``table`` alone, typed. ``frames`` are the
     DataFrames that sources read, by index of their vertex; None for the deployment's. ``only``: what all tasks are to
-    do if the job is one step."""
+    do if the job is one step. ``attempt`` is that of tasks which Spark tries for the first time."""
     frames = deployment.frames if frames is None else frames
     frame: Any = None
     path = tuple(os.path.abspath(entry) for entry in sys.path)
     mark = deployment.mark if table is None else None
     for index, vertices in enumerate(deployment.levels):
         following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
-        level = Level(index, vertices, following, deployment.job, path, deployment.steps, counts, mark, only)
+        level = Level(index, vertices, following, deployment.job, path, deployment.steps, counts, mark, only, attempt)
         run, schema = level_function(level), ROW
         if table is not None and index == len(deployment.levels) - 1:
             run, schema = unpacking(table, run), spark_schema(table)
@@ -85,6 +86,7 @@ class Level:
     counts: Any = None  # the accumulator to which its tasks add what they have counted
     mark: str | None = None  # written before a failure for the driver; None where the user of the DataFrame reads it
     only: Assignment = ONLY_STEP  # what a task is to do in a job of one step
+    attempt: int = 0  # how often the job was run again before; Spark's own attempts are added
 
 
 def shortened(names: Sequence[str]) -> str:
@@ -113,16 +115,16 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     sys.path.extend(entry for entry in level.path if entry not in known and os.path.exists(entry))
     context = TaskContext.get()
     assert context is not None
-    slot = context.partitionId()
+    slot, attempt = context.partitionId(), level.attempt + context.attemptNumber()
     vertex, subtask = in_slot(level.vertices, slot)
     try:
         archive = level.job.shipped
         with shipped(None if archive is None else SparkFiles.get(archive)), fewer_collections():
             task: Any
             if level.steps:
-                task = step_task(vertex, subtask, context, level.job)
+                task = step_task(vertex, subtask, context, attempt, level.job)
             else:
-                task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
+                task = task_of(vertex, subtask, attempt, level.job, presorted=True)
                 task.begin(level.only)
             spoken = getattr(task, "spoken", None) if level.job.settings.pyflink else None
             with nullcontext() if spoken is None else spoken.listening():  # what user code prints goes to the driver

@@ -59,12 +59,12 @@ class EndedTask:
         return iter(())
 
 
-def step_task(vertex: VertexConfig, subtask: int, context: Any, job: JobConfig) -> Task | EndedTask:
+def step_task(vertex: VertexConfig, subtask: int, context: Any, attempt: int, job: JobConfig) -> Task | EndedTask:
     """The task of a partition, about to begin its step."""
     assignment = assignment_of(context.getLocalProperty(PROPERTY) or "=", (vertex.index, subtask), job)
     if assignment is None:
         return EndedTask()
-    make = partial(Task, vertex, subtask, context.attemptNumber(), job)
+    make = partial(Task, vertex, subtask, attempt, job)
     task = TASKS.take(_name(job, vertex, subtask), assignment, make)
     task.begin(assignment)
     return task

@@ -69,6 +69,7 @@ class SparkOneStep:
         self._session, self._base, self._deployment = session, base, deployment
         self._control, self._seen, self._line = control, seen, line
         self._frame: Any = None
+        self._attempt = 0
         self._kept = contextlib.ExitStack()  # the rows of tables, until they are written
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
@@ -80,7 +81,7 @@ class SparkOneStep:
         session, deployment = self._session, self._deployment
         with counting(session, self._seen) as counts:
             only = next(iter(assignments.values()))
-            self._frame = frame = lower(session, deployment, counts=counts, only=only)
+            self._frame = frame = lower(session, deployment, counts=counts, only=only, attempt=self._attempt)
             if deployment.tables and deployment.job.folder_id is None:
                 frame.persist(StorageLevel.MEMORY_AND_DISK)  # until they are written, rows wait on the executors
                 self._kept.callback(frame.unpersist)
@@ -102,6 +103,7 @@ class SparkOneStep:
 
     def forget(self, attempt: int) -> None:
         self.close()
+        self._attempt = attempt
 
     def close(self) -> None:
         self._kept.close()
@@ -133,7 +135,7 @@ class SparkSteps:
         self._spark, self._session, self._deployment = spark, session, deployment
         self._control, self._seen, self._line, self._frames = control, seen, line, frames
         self._lower = partial(lower, session, deployment)
-        self._frame = self._lower(frames={})  # of steps that read none
+        self.forget(0)
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         try:
@@ -157,7 +159,7 @@ class SparkSteps:
     def _run(self, step: int, tag: str) -> Rows:
         try:
             taken = self._frames.taken()
-            frame = self._lower(frames=taken) if taken else self._frame
+            frame = self._lower(frames=taken, attempt=self._attempt) if taken else self._frame
             arguments = self._session, frame, self._deployment, self._control, self._seen
             return driver_rows(*arguments, step=step, tag=tag, line=self._line)
         except JobCancelledError:
@@ -196,6 +198,8 @@ class SparkSteps:
 
     def forget(self, attempt: int) -> None:
         """Workers keep their tasks by what the manifest says."""
+        self._attempt = attempt
+        self._frame = self._lower(frames={}, attempt=attempt)  # of steps that read none
 
     def close(self) -> None:
         self._frames.close()

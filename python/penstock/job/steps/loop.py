@@ -74,7 +74,7 @@ class Runner(Protocol):
         """Have the step that runs end by a JobCancelledError. Any thread may call it."""
 
     def forget(self, attempt: int) -> None:
-        """The step has failed: the next one begins with other tasks."""
+        """The step has failed: the next one begins with other tasks, whose attempts are counted from this one."""
 
     def close(self) -> None: ...
 
