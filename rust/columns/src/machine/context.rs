@@ -44,24 +44,38 @@ impl<'a> Machine<'a, '_, '_> {
         self.context.as_mut().ok_or(Doubt)?.state(number)
     }
 
-    pub(super) fn held(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
+    /// The value of an expression that asks for more than what a state has.
+    #[inline(never)]
+    pub(super) fn of_state(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Result<Value<'a>, Doubt> {
+        match expr {
+            Expr::Held(number) => self.held(*number),
+            Expr::Entry(state, key) => Ok(self.entry(frame, *state, key)?.unwrap_or(Value::None)),
+            Expr::HasEntry(state, key) => Ok(Value::Bool(self.entry(frame, *state, key)?.is_some())),
+            Expr::NoEntries(state) => self.has_no_entries(*state),
+            Expr::Entries(state, part) => self.entries(*state, *part),
+            _ => Err(Doubt),
+        }
+    }
+
+    fn held(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
         Ok(Value::Bool(self.context.as_mut().ok_or(Doubt)?.is_held(number)))
     }
 
-    pub(super) fn entry(&mut self, frame: &mut Frame<'a>, state: u32, key: &'a Expr) -> Result<Option<Value<'a>>, Doubt> {
+    fn entry(&mut self, frame: &mut Frame<'a>, state: u32, key: &'a Expr) -> Result<Option<Value<'a>>, Doubt> {
         let key = self.eval(frame, key)?;
         self.context.as_mut().ok_or(Doubt)?.entry(state, key)
     }
 
-    pub(super) fn has_no_entries(&mut self, state: u32) -> Result<Value<'a>, Doubt> {
+    fn has_no_entries(&mut self, state: u32) -> Result<Value<'a>, Doubt> {
         self.context.as_mut().ok_or(Doubt)?.has_no_entries(state).map(Value::Bool)
     }
 
-    pub(super) fn entries(&mut self, state: u32, part: Part) -> Result<Value<'a>, Doubt> {
+    fn entries(&mut self, state: u32, part: Part) -> Result<Value<'a>, Doubt> {
         let entries = self.context.as_mut().ok_or(Doubt)?.entries(state, part)?;
         self.bounded().map(|()| entries)
     }
 
+    #[inline(never)]
     pub(super) fn put_entry(&mut self, frame: &mut Frame<'a>, state: u32, key: &'a Expr, value: &'a Expr) -> Result<(), Doubt> {
         let (key, value) = (self.eval(frame, key)?, self.eval(frame, value)?);
         self.bounded()?;

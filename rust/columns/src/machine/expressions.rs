@@ -43,9 +43,6 @@ impl<'a> Machine<'a, '_, '_> {
             Expr::Constant(number) => Ok(self.constants[*number]),
             Expr::State(number) => self.state(*number),
             Expr::Around(around) => self.ask(*around),
-            Expr::Held(number) => self.held(*number),
-            Expr::Entry(state, key) => Ok(self.entry(frame, *state, key)?.unwrap_or(Value::None)),
-            Expr::HasEntry(state, key) => Ok(Value::Bool(self.entry(frame, *state, key)?.is_some())),
             _ => self.eval_other(frame, expr),
         }
     }
@@ -53,8 +50,6 @@ impl<'a> Machine<'a, '_, '_> {
     #[inline(never)]
     fn eval_other(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Evaluated<'a> {
         match expr {
-            Expr::NoEntries(state) => self.has_no_entries(*state),
-            Expr::Entries(state, part) => self.entries(*state, *part),
             Expr::If(parts) => {
                 let [condition, then, other] = &**parts;
                 let branch = if self.holds(frame, condition)? { then } else { other };
@@ -85,7 +80,7 @@ impl<'a> Machine<'a, '_, '_> {
             Expr::Sorted(keyed, reverse) => self.sorted(frame, keyed, reverse),
             Expr::Insorted(keyed, item, behind) => self.insorted(frame, keyed, item, *behind),
             Expr::Extreme(wanted, keyed, default) => self.extreme(frame, *wanted, keyed, default.as_deref()),
-            _ => Err(Doubt),
+            _ => self.of_state(frame, expr),
         }
     }
 

@@ -41,7 +41,7 @@ pub enum Step {
     /// No record of a time.
     Drop(i64),
     /// A map that has something in it then.
-    Map(MapStep),
+    Map(Box<MapStep>),
     Clear,
 }
 
@@ -193,7 +193,7 @@ impl Store {
                 }
             }
             Step::Replace(items) => held.replace(items),
-            Step::Map(step) => held.change_map(step),
+            Step::Map(step) => held.change_map(*step),
             Step::Insert(time, record) => held.insert(time, record),
             Step::Drop(time) => held.drop_time(time),
             Step::Clear => *held = Held::Nothing,
@@ -241,7 +241,7 @@ impl Store {
             }
             (Kind::Map, &[key, entry, value]) => {
                 let more = vec![(self.entry_hash(entry)?, Kept::new(entry)?, Kept::new(value)?)];
-                Ok((key, Step::Map(MapStep { more, ..MapStep::default() }), None))
+                Ok((key, Step::Map(Box::new(MapStep { more, ..MapStep::default() })), None))
             }
             (Kind::Buffer | Kind::Frozen, &[key, Value::Int(buckets), Value::Int(time), record]) => {
                 Ok((key, Step::Insert(time, Kept::new(record)?), Some(buckets)))

@@ -54,7 +54,7 @@ enum New<'a> {
     Whole(Value<'a>),
     /// Items more than before.
     More(Items<'a, Value<'a>>),
-    Map(Draft<'a>),
+    Map(&'a mut Draft<'a>),
     Nothing,
 }
 
@@ -119,8 +119,8 @@ impl<'a> Turn<'a> {
         let map = self.map(state)?;
         let new = &mut self.own[state].new;
         match new {
-            New::Same => *new = New::Map(Draft::new(map, self.arena)),
-            New::Nothing => *new = New::Map(Draft::new(None, self.arena)),
+            New::Same => *new = New::Map(self.arena.alloc(Draft::new(map, self.arena))),
+            New::Nothing => *new = New::Map(self.arena.alloc(Draft::new(None, self.arena))),
             _ => {}
         }
         if let New::Map(draft) = new { Ok(draft) } else { Err(Doubt) }
@@ -139,7 +139,7 @@ impl<'a> Turn<'a> {
                 New::More(items) => Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?),
                 New::Map(draft) if draft.is_same() => continue,
                 New::Map(draft) if draft.is_empty() => Step::Clear,
-                New::Map(draft) => Step::Map(draft.step()?),
+                New::Map(draft) => Step::Map(Box::new(draft.step()?)),
                 New::Nothing => Step::Clear,
             };
             changes.states.push((state, step));
