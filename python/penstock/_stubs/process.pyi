@@ -32,7 +32,6 @@ class KeyedProcess:
     def weight(self) -> int:
         """How many values there are, items of lists, entries of maps, and records of buffers."""
 
-
     def next_due(self, event_time: bool) -> int | None:
         """The time of the first timer, of event time or by the clock; None where there is none."""
 

@@ -27,7 +27,7 @@ pub use pipeline::{Pipeline, Progress, Stage};
 pub use program::Program;
 pub use router::Router;
 pub use tables::{
-    Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Domain, Fired, Fold, KeyedReduce, Kind,
-    News, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, Table, Taken, WindowSpec, Windows,
+    Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Domain, Fired, Fold, KeyedReduce,
+    Kind, News, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, Table, Taken, WindowSpec, Windows,
 };
 pub use value::{Doubt, Shape, Value};

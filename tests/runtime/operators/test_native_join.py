@@ -233,7 +233,7 @@ def test_timers_of_others_stay_in_python():
         side.state.event_timers.add(7, "a", "a", None)
     both.take([(("a", 1), 1), (("a", 2), 2)])
     both.check()
-    assert not both.native.context.time.ahead.waits
+    assert not both.native.context.time.ahead.covers(True)
     both.watermark(10)
     both.check_state()
 
@@ -311,7 +311,7 @@ def test_python_joins_where_a_called_function_has_very_many_partners():
         both.take([(("a", number % 3), number) for number in range(30)])
     assert both.stage.leave(7) == 7
     both.check()
-    assert not both.native.context.time.ahead.waits
+    assert not both.native.context.time.ahead.covers(True)
     both = BothJoins(operator(Pairs()))
     for _ in range(40):
         both.take([(("a", number % 3), number) for number in range(30)])

@@ -41,6 +41,7 @@ class NativeJoin(NativeProcess):
         super().__init__(*others)
         self._bounds, self._sides, self._make = bounds, sides, make
         self._join = join if self._programs is PAIRS else None
+        self._kinds = 2 * ["frozen" if self._join else "buffer"]
         self._records = self._pairs = 0
         self._inputs *= 2
 
@@ -53,7 +54,7 @@ class NativeJoin(NativeProcess):
         if program is None or any(not -(1 << 62) < bound < 1 << 62 for bound in self._bounds):
             return None
         inputs = [(selector, program) for selector in self._selectors]
-        return self._functions.KeyedProcess(inputs, None, 2 * ["frozen" if self._join else "buffer"], self._bounds)
+        return self._functions.KeyedProcess(inputs, None, self._kinds, self._bounds)
 
     # --- records ---
 
@@ -75,48 +76,29 @@ class NativeJoin(NativeProcess):
 
     # --- state ---
 
-    def _rows(self) -> tuple[list[Any], ...] | None:
-        """The state in Python: the records of each buffer with its number of buckets, and timers."""
-        timers = list(self._queue)
-        if len(self._state.processing_timers) or any(timer.namespace not in self._sides for timer in timers):
+    def _window_of(self, time: int, namespace: Any) -> tuple[int, int] | None:
+        if namespace not in self._sides:
             return None
-        waiting = [(timer.time, timer.slot, *self._window(timer.time, timer.namespace)) for timer in timers]
-        batches = [self._functions.Batch.of(rows) for rows in (*map(_records, self._tables()), waiting)]
-        if any(batch is None for batch in batches):
-            return None
-        return [[batch] for batch in batches[:-1]], [batches[-1]]
-
-    def settle(self) -> None:
-        """Bring the state in Python up to date. O(records in the buffers that have changed)."""
-        if not self._here:
-            return
-        states, whole, timers = self._windows.news()
-        for table, (removed, records) in zip(self._tables(), states, strict=True):
-            for (key,) in rows_of(removed):
-                table.pop(key, None)
-            for (key, buckets), rows in groupby(rows_of(records), itemgetter(0, 1)):
-                buffer = self._make()
-                for _, _, time, record in rows:
-                    buffer.times.setdefault(time, []).append(record)
-                buffer.buckets = buckets
-                table[key] = buffer
-        self._settle_timers(self._queue, whole, timers, self._side)
-
-    def _window(self, time: int, side: str) -> tuple[int, int]:
-        """The window that native code has for a timer of a side."""
         start, end = window_at(time)
-        return (start if side == self._sides[0] else ~start), end
+        return (start if namespace == self._sides[0] else ~start), end
 
-    def _side(self, start: int, end: int) -> str:
-        """The side of a timer's window."""
+    def _namespace_of(self, start: int, end: int) -> str:
         return self._sides[0 if (end - start) % (1 << 64) == 1 else 1]
 
+    def _rows_of(self, kind: str, table: dict[Any, Any]) -> list[Any]:
+        """The records of a state, each with key, number of buckets and time."""
+        return [
+            (key, buffer.buckets, time, record)
+            for key, buffer in table.items()
+            for time, records in buffer.times.items()
+            for record in records
+        ]
 
-def _records(table: dict[Any, Any]) -> list[Any]:
-    """The records of a state, each with key, number of buckets and time."""
-    return [
-        (key, buffer.buckets, time, record)
-        for key, buffer in table.items()
-        for time, records in buffer.times.items()
-        for record in records
-    ]
+    def _settle_table(self, kind: str, table: dict[Any, Any], dropped: list[Any], values: list[Any]) -> None:
+        """Make the buffers that have changed anew. O(their records)."""
+        for (key, buckets), rows in groupby(rows_of(values), itemgetter(0, 1)):
+            buffer = self._make()
+            for _, _, time, record in rows:
+                buffer.times.setdefault(time, []).append(record)
+            buffer.buckets = buckets
+            table[key] = buffer

@@ -204,9 +204,6 @@ class NativeProcess(TimedStage):
     def _more(self) -> int:
         return len(self._windows) - sum(map(len, self._tables())) if self._here else 0
 
-    def _size(self) -> int:
-        return self._windows.size()
-
     def _tables(self) -> list[dict[Any, Any]]:
         return [self._state.table(name) for name in self._names or ()]
 
@@ -216,13 +213,15 @@ class NativeProcess(TimedStage):
 
     def _rows(self) -> tuple[list[Any], ...] | None:
         """The state in Python: the values of each state, and timers."""
-        queues, tables = [list(queue) for queue in self._queues], self._tables()
-        if any(timer.namespace is not VOID for queue in queues for timer in queue):
-            return None
-        rows = [_rows(kind, table) for kind, table in zip(self._kinds, tables, strict=True)]
+        rows = list(map(self._rows_of, self._kinds, self._tables()))
         if None in rows:
             return None
-        waiting = [[(timer.time, timer.slot, *window_at(timer.time)) for timer in queue] for queue in queues]
+        waiting: list[list[Any]] = []
+        for queue in self._queues:
+            windows = [self._window_of(timer.time, timer.namespace) for timer in queue]
+            if None in windows:
+                return None
+            waiting.append([(timer.time, timer.slot, *window) for timer, window in zip(queue, windows, strict=True)])  # type: ignore[misc]
         batches = [self._functions.Batch.of(values) for values in (*rows, *waiting)]
         if any(batch is None for batch in batches):
             return None
@@ -236,13 +235,38 @@ class NativeProcess(TimedStage):
         for kind, table, (removed, dropped, values) in zip(self._kinds, self._tables(), states, strict=True):
             for (key,) in rows_of(removed):
                 table.pop(key, None)
-            if kind == "map":
-                _settle_maps(table, dropped, values)
-                continue
+            self._settle_table(kind, table, dropped, values)
+        for queue, (whole, moves) in zip(self._queues, timers, strict=True):
+            self._settle_timers(queue, whole, moves, self._namespace_of)
+
+    def _window_of(self, time: int, namespace: Any) -> tuple[int, int] | None:
+        """The window that native code has for a timer; None where it has no such timers."""
+        return window_at(time) if namespace is VOID else None
+
+    def _namespace_of(self, start: int, end: int) -> Any:
+        """The namespace of the timer that a window stands for."""
+        return VOID
+
+    def _rows_of(self, kind: str, table: dict[Any, Any]) -> list[Any] | None:
+        """A table as rows: of maps one for each entry. None where a map is empty, or no dict."""
+        if kind != "map":
+            return list(table.items())
+        if not all(type(entries) is dict and entries for entries in table.values()):
+            return None
+        return [(key, entry, value) for key, entries in table.items() for entry, value in entries.items()]
+
+    def _settle_table(self, kind: str, table: dict[Any, Any], dropped: list[Any], values: list[Any]) -> None:
+        """Bring a table up to date. A map is set again, so that it counts as changed."""
+        if kind != "map":
             for key, value in rows_of(values):
                 table[key] = value
-        for queue, (whole, moves) in zip(self._queues, timers, strict=True):
-            self._settle_timers(queue, whole, moves, lambda start, end: VOID)
+            return
+        for key, entry in rows_of(dropped):
+            entries = table[key] = table[key]
+            entries.pop(entry, None)
+        for key, entry, value in rows_of(values):
+            entries = table[key] = table.get(key) or {}
+            entries[entry] = value
 
 
 class ProcessStage:
@@ -260,25 +284,6 @@ class ProcessStage:
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
         """Take records of the input."""
         return self._process.run_input(self._number, batch, start, end)
-
-
-def _rows(kind: str, table: dict[Any, Any]) -> list[Any] | None:
-    """A table as rows: of maps one for each entry. None where a map is empty, or no dict."""
-    if kind != "map":
-        return list(table.items())
-    if not all(type(entries) is dict and entries for entries in table.values()):
-        return None
-    return [(key, entry, value) for key, entries in table.items() for entry, value in entries.items()]
-
-
-def _settle_maps(table: dict[Any, Any], dropped: list[Any], values: list[Any]) -> None:
-    """Bring maps up to date; each is set again, so that it counts as changed."""
-    for key, entry in rows_of(dropped):
-        entries = table[key] = table[key]
-        entries.pop(entry, None)
-    for key, entry, value in rows_of(values):
-        entries = table[key] = table.get(key) or {}
-        entries[entry] = value
 
 
 def window_at(time: int) -> tuple[int, int]:
