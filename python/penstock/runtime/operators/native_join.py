@@ -95,7 +95,7 @@ class NativeJoin(NativeProcess):
         ]
 
     def _settle_table(self, kind: str, table: dict[Any, Any], dropped: list[Any], values: list[Any]) -> None:
-        """Make the buffers that have changed anew. O(their records)."""
+        """Replace the buffers that have changed. O(their records)."""
         for (key, buckets), rows in groupby(rows_of(values), itemgetter(0, 1)):
             buffer = self._make()
             for _, _, time, record in rows:

@@ -180,27 +180,27 @@ fn triple(one: i64, two: i64, right: i64, time: i64) -> (String, Option<i64>) {
 #[test]
 fn records_meet_within_bounds() {
     let mut join = join();
-    assert!(join.run(0, &batch(&[("a", 1, 10), ("b", 2, 10), ("a", 3, 12)]), 0, 3, 0).out.is_none());
-    let done = join.run(1, &batch(&[("a", 4, 8), ("a", 5, 13), ("a", 6, 16), ("c", 7, 10)]), 0, 4, 0);
+    assert!(join.run(0, &batch(&[("a", 1, 10), ("b", 2, 10), ("a", 3, 12)]), 0, 3, (0, 0)).out.is_none());
+    let done = join.run(1, &batch(&[("a", 4, 8), ("a", 5, 13), ("a", 6, 16), ("c", 7, 10)]), 0, 4, (0, 0));
     assert_eq!(shown(done.out.as_ref()), [triple(1, 4, 8, 10), triple(1, 5, 13, 13), triple(3, 5, 13, 13)]);
-    assert_eq!((done.end, done.doubtful, join.len(), join.next_due()), (4, false, 4, Some(10)));
-    assert_eq!(join.size(), 7);
+    assert_eq!((done.end, done.doubtful, join.len(), join.next_due(Domain::Event)), (4, false, 4, Some(10)));
+    assert_eq!(join.weight(), 7);
 }
 
 #[test]
 fn buffers_and_keys_are_forgotten_when_nothing_can_come() {
     let mut join = join();
-    join.run(0, &batch(&[("a", 1, 10), ("b", 2, 11)]), 0, 2, 0);
-    join.run(1, &batch(&[("b", 3, 10)]), 0, 1, 0);
-    assert_eq!((join.advance(12).end, join.len()), (1, 2));
-    assert_eq!((join.advance(13).end, join.len()), (1, 1));
-    let done = join.run(1, &batch(&[("a", 4, 12), ("b", 5, 13), ("c", 6, 14)]), 0, 3, 13);
+    join.run(0, &batch(&[("a", 1, 10), ("b", 2, 11)]), 0, 2, (0, 0));
+    join.run(1, &batch(&[("b", 3, 10)]), 0, 1, (0, 0));
+    assert_eq!((join.advance(Domain::Event, 12, (12, 0)).end, join.len()), (1, 2));
+    assert_eq!((join.advance(Domain::Event, 13, (13, 0)).end, join.len()), (1, 1));
+    let done = join.run(1, &batch(&[("a", 4, 12), ("b", 5, 13), ("c", 6, 14)]), 0, 3, (13, 0));
     assert_eq!((shown(done.out.as_ref()), join.len()), (vec![triple(2, 5, 13, 13)], 3));
     let news = join.news().expect("it can be shown");
     let expected = r#"Tuple([Text("c"), Int(16), Int(14), Tuple([Text("c"), Int(6)])])"#;
     assert_eq!(shown(news.states[1].values.first())[0].0, expected);
     assert_eq!((news.states[0].values[0].len(), news.states[1].values[0].len()), (1, 2));
-    assert_eq!((join.advance(100).end, join.is_empty(), join.size()), (3, true, 0));
+    assert_eq!((join.advance(Domain::Event, 100, (100, 0)).end, join.is_empty(), join.weight()), (3, true, 0));
     let news = join.news().expect("it can be shown");
     assert_eq!((news.states[0].removed[0].len(), news.states[1].removed[0].len()), (1, 2));
 }
