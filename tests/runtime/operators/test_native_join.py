@@ -20,7 +20,7 @@ from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.usercode.failure import OperatorFailure
 from tests.effort import examples
 from tests.runtime.operators.operators_alone import Alone
-from tests.runtime.operators.test_native_process import BothProcesses
+from tests.runtime.operators.test_native_process import RARE, RECORD, BothProcesses, steps_of
 from tests.runtime.windows.test_native_windows import LARGE, changes_of, differences, follow, state_of
 
 KEY = KeyPartition(lambda record: record[0])
@@ -123,17 +123,6 @@ FUNCTIONS = {
 }
 BOUNDS = st.sampled_from([(-10, 5), (0, 0), (3, 20), (-20, -3), (-100, 100), (0, 7)])
 BASES = st.sampled_from([0, (1 << 16) - 30, (1 << 32) - 30, -(1 << 32) - 30])  # where hashes change course
-RECORD = st.tuples(st.tuples(st.sampled_from("abc"), st.integers(-5, 9)), st.integers(-20, 60))
-RARE = st.tuples(
-    st.tuples(st.sampled_from("ab"), st.sampled_from([LARGE, LARGE // 2, 0.5, True])), st.integers(-20, 60)
-)
-
-
-def steps_of(records: Any) -> Any:
-    take = st.tuples(st.just("take"), st.lists(records, min_size=1, max_size=20))
-    watermark = st.tuples(st.just("watermark"), st.integers(-20, 60))
-    other = st.tuples(st.sampled_from(["settle", "flush", "change sides"]), st.just(0))
-    return st.lists(st.one_of(take, take, take, watermark, other), max_size=25)
 
 
 def moved(steps: list[tuple[str, Any]], base: int) -> list[tuple[str, Any]]:
@@ -144,14 +133,14 @@ def moved(steps: list[tuple[str, Any]], base: int) -> list[tuple[str, Any]]:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @settings(max_examples=examples(60))
-@given(bounds=BOUNDS, steps=steps_of(RECORD), base=BASES, tracked=st.booleans())
+@given(bounds=BOUNDS, steps=steps_of(RECORD, 20), base=BASES, tracked=st.booleans())
 def test_joins(function, bounds, steps, base, tracked):
     follow(BothJoins(operator(FUNCTIONS[function](), *bounds), tracked), moved(steps, base))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @settings(max_examples=examples(60))
-@given(bounds=BOUNDS, steps=steps_of(RECORD | RARE), tracked=st.booleans())
+@given(bounds=BOUNDS, steps=steps_of(RECORD | RARE, 20), tracked=st.booleans())
 def test_doubtful_records_go_through_python(function, bounds, steps, tracked):
     follow(BothJoins(operator(FUNCTIONS[function](), *bounds), tracked), steps)
 
@@ -216,7 +205,7 @@ def test_times_at_the_end_of_what_64_bits_have():
 
 
 @settings(max_examples=examples(60))
-@given(before=BOUNDS, after=BOUNDS, first=steps_of(RECORD), steps=steps_of(RECORD))
+@given(before=BOUNDS, after=BOUNDS, first=steps_of(RECORD, 20), steps=steps_of(RECORD, 20))
 def test_state_of_other_bounds_goes_on(before, after, first, steps):
     both = BothJoins(operator(Pairs(), *before))
     for what, value in first:

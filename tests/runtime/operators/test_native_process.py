@@ -121,8 +121,9 @@ RARE = st.tuples(
 )
 
 
-def steps_of(records: Any) -> Any:
-    take = st.tuples(st.just("take"), st.lists(records, min_size=1, max_size=12))
+def steps_of(records: Any, most: int = 12) -> Any:
+    """What happens to an operator; ``most`` records come at a time."""
+    take = st.tuples(st.just("take"), st.lists(records, min_size=1, max_size=most))
     watermark = st.tuples(st.just("watermark"), st.integers(-20, 60))
     wait = st.tuples(st.just("wait"), st.integers(0, 9))
     return st.lists(
