@@ -2,20 +2,36 @@
 //! neither rows nor lists.
 
 use arrow_buffer::{BooleanBuffer, NullBuffer};
-use penstock_runtime::columns::{Broken, DEPTH, Kind, MAX_COUNT, NULLABLE, Reader, TAG, ints, numbers, strings, texts};
+use penstock_runtime::columns::{Broken, DEPTH, Kind, MAX_COUNT, NULLABLE, Reader, TAG, ints, numbers, texts};
 
 use crate::column::{Column, Data, Strings};
 
 /// A buffer of these records, with what is known of their key, and bytes that travel with them. `None` where the format does
 /// not have such columns.
 pub fn encode(records: &Column, key: u8, extras: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(64 + extras.len() + records.len() * 8);
+    let mut out = Vec::with_capacity(64 + extras.len() + most_bytes(records));
     out.extend([TAG, key]);
     out.extend(u32::try_from(records.len()).ok().filter(|_| records.len() <= MAX_COUNT)?.to_le_bytes());
     out.extend(u32::try_from(extras.len()).ok()?.to_le_bytes());
     out.extend(extras);
     write(&mut out, records, DEPTH)?;
     Some(out)
+}
+
+/// More than a column takes, for most columns. Recursive, to [`DEPTH`].
+fn most_bytes(column: &Column) -> usize {
+    let bytes = match column.data() {
+        Data::None => 0,
+        Data::Bools(_) => column.len(),
+        Data::Ints(_) | Data::Floats(_) => 8 * column.len(),
+        Data::Texts(items) | Data::Bytes(items) => {
+            let offsets = items.offsets();
+            2 * column.len() + (offsets[items.len()] - offsets[0]) as usize
+        }
+        Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter().map(most_bytes).sum(),
+        Data::Lists(_, items) => most_bytes(items),
+    };
+    16 + bytes + column.presence().map_or(0, |_| column.len())
 }
 
 /// Writes a column: which values are present, and those. Recursive, to [`DEPTH`].
@@ -48,10 +64,13 @@ fn write_present(out: &mut Vec<u8>, column: &Column, nullable: u8, presence: &[u
             head(Kind::Floats);
             numbers(out, values.iter().map(|value| value.to_le_bytes()));
         }
-        Data::Texts(items) => texts(out, nullable, presence, &all(items)),
+        Data::Texts(items) => {
+            let each = (0..items.len()).map(|row| items.get(row));
+            texts(out, (nullable, presence), each, |out| packed(out, items));
+        }
         Data::Bytes(items) => {
             head(Kind::Bytes);
-            strings(out, &all(items));
+            packed(out, items);
         }
         Data::Tuples(fields) => {
             head(Kind::Tuples);
@@ -63,8 +82,11 @@ fn write_present(out: &mut Vec<u8>, column: &Column, nullable: u8, presence: &[u
     Some(())
 }
 
-fn all(items: &Strings) -> Vec<&[u8]> {
-    (0..items.len()).map(|row| items.get(row)).collect()
+/// Lengths, then bytes.
+fn packed(out: &mut Vec<u8>, items: &Strings) {
+    let offsets = items.offsets();
+    ints(out, offsets.windows(2).map(|pair| i64::from(pair[1] - pair[0])));
+    out.extend_from_slice(&items.bytes()[offsets[0] as usize..offsets[items.len()] as usize]);
 }
 
 /// The records of a buffer, what is known of their key, and the bytes that travelled with them.
@@ -111,9 +133,9 @@ fn read_present(reader: &mut Reader<'_>, kind: Kind, count: usize, depth: usize)
             Data::Floats(numbers.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect())
         }
         Kind::Bools => Data::Bools(reader.bytes(count)?.iter().map(|&byte| byte != 0).collect()),
-        Kind::Texts => Data::Texts(Strings::of(reader.strings(count)?.into_iter()).ok_or(Broken)?),
+        Kind::Texts => Data::Texts(unpacked(reader, count)?),
         Kind::Coded => Data::Texts(coded(reader, count)?),
-        Kind::Bytes => Data::Bytes(Strings::of(reader.strings(count)?.into_iter()).ok_or(Broken)?),
+        Kind::Bytes => Data::Bytes(unpacked(reader, count)?),
         Kind::Tuples => {
             let arity = reader.byte()?;
             let depth = depth.checked_sub(1).ok_or(Broken)?;
@@ -121,6 +143,11 @@ fn read_present(reader: &mut Reader<'_>, kind: Kind, count: usize, depth: usize)
         }
     };
     Column::new(data, None, count).ok_or(Broken)
+}
+
+fn unpacked(reader: &mut Reader<'_>, count: usize) -> Result<Strings, Broken> {
+    let (ends, bytes) = reader.packed(count)?;
+    Strings::packed(ends, bytes.into()).ok_or(Broken)
 }
 
 fn coded(reader: &mut Reader<'_>, count: usize) -> Result<Strings, Broken> {

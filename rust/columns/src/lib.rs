@@ -4,6 +4,7 @@
 //! The oracle is CPython: where the result here could differ from it in anything, the answer is [`Doubt`], and the record goes
 //! through the Python function instead.
 
+mod ahead;
 pub mod batch;
 pub mod column;
 pub mod exchange;
@@ -14,6 +15,7 @@ pub mod pipeline;
 pub mod program;
 pub mod python;
 pub mod router;
+mod scan;
 pub mod stamps;
 pub mod tables;
 pub mod value;

@@ -236,7 +236,8 @@ impl Batch {
         match self.columns.stamps() {
             Stamps::Runs(runs) => Ok(PyList::new(py, runs)?.into_any()),
             Stamps::Times(times) => {
-                let bytes: Vec<u8> = times.iter().flat_map(|time| time.to_ne_bytes()).collect();
+                let mut bytes = Vec::with_capacity(size_of_val(&*times));
+                times.iter().for_each(|time| bytes.extend_from_slice(&time.to_ne_bytes()));
                 Ok(PyBytes::new(py, &bytes).into_any())
             }
         }

@@ -44,7 +44,8 @@ fn present(out: &mut Vec<u8>, values: &[Item<'_, '_>], nullable: u8, presence: &
     };
     let kind = kind_of(*first)?;
     if kind == Kind::Texts {
-        texts(out, nullable, presence, &all(values, |value| text(value).map(str::as_bytes))?); // or coded: it sees when it looks
+        let items = all(values, |value| text(value).map(str::as_bytes))?;
+        texts(out, (nullable, presence), items.iter().copied(), |out| strings(out, &items));
         return Some(());
     }
     out.push(kind as u8 | nullable);

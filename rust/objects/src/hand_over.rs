@@ -47,12 +47,12 @@ fn all<'py>(py: Python<'py>, fields: &[Column]) -> PyResult<Vec<Objects<'py>>> {
 
 /// Texts that repeat are made once.
 fn texts<'py>(py: Python<'py>, items: &Strings) -> PyResult<Objects<'py>> {
-    let items: Vec<&[u8]> = (0..items.len()).map(|row| items.get(row)).collect();
-    let object = |bytes: &&[u8]| Ok(PyString::from_bytes(py, bytes)?.into_any());
-    match different(&items) {
-        None => Ok(Objects::each(items.iter().map(object).collect::<PyResult<_>>()?)),
+    let each = || (0..items.len()).map(|row| items.get(row));
+    let object = |bytes: &[u8]| Ok(PyString::from_bytes(py, bytes)?.into_any());
+    match different(each()) {
+        None => Ok(Objects::each(each().map(object).collect::<PyResult<_>>()?)),
         Some((texts, codes)) => {
-            let owners = texts.iter().map(object).collect::<PyResult<Vec<Bound<'py, PyAny>>>>()?;
+            let owners = texts.into_iter().map(object).collect::<PyResult<Vec<Bound<'py, PyAny>>>>()?;
             Ok(Objects { at: codes.into_iter().map(|code| owners[code as usize].as_ptr()).collect(), owners })
         }
     }

@@ -40,6 +40,14 @@ impl Strings {
         (end <= bytes.len()).then_some(Self { offsets, bytes })
     }
 
+    /// Which lie one behind the other: each begins where the one before ends. `None` where one would end before it begins, or
+    /// beyond the bytes.
+    pub fn packed(ends: Vec<i32>, bytes: Buffer) -> Option<Self> {
+        let first = *ends.first()?;
+        let fits = first >= 0 && ends.is_sorted();
+        if fits { Self::new(OffsetBuffer::new(ends.into()), bytes) } else { None }
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1

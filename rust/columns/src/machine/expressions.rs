@@ -8,6 +8,9 @@ use crate::python::patterns::{Call, Pattern};
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Value};
 
+/// Items of tuples that are compared without being made, at the most.
+const MOST_ITEMS: usize = 8;
+
 type Evaluated<'a> = Result<Value<'a>, Doubt>;
 
 impl<'a> Machine<'a, '_, '_> {
@@ -77,6 +80,15 @@ impl<'a> Machine<'a, '_, '_> {
             Expr::Concat(parts) => self.concat(frame, parts),
             Expr::Each(element, clauses) => self.comprehension(frame, element, clauses),
             Expr::Call(function, arguments) => self.call(frame, *function, arguments),
+            Expr::Let(parts) => {
+                let (local, value, body) = &**parts;
+                frame.locals[*local as usize] = Some(self.eval(frame, value)?);
+                self.eval(frame, body)
+            }
+            Expr::Unpacked(parts) => {
+                let (subject, count, body) = &**parts;
+                if self.has_items(frame, subject, *count)? { self.eval(frame, body) } else { Err(Doubt) }
+            }
             Expr::Sorted(keyed, reverse) => self.sorted(frame, keyed, reverse),
             Expr::Insorted(keyed, item, behind) => self.insorted(frame, keyed, item, *behind),
             Expr::Extreme(wanted, keyed, default) => self.extreme(frame, *wanted, keyed, default.as_deref()),
@@ -141,12 +153,50 @@ impl<'a> Machine<'a, '_, '_> {
 
     #[inline(never)]
     fn compare(&mut self, frame: &mut Frame<'a>, comparison: Comparison, slow: Operation, operands: &'a [Expr; 2]) -> Evaluated<'a> {
+        if let [Expr::Tuple(left), Expr::Tuple(right)] = operands
+            && left.len() == right.len()
+            && left.len() <= MOST_ITEMS
+            && matches!(self.objects, Objects::None)
+        {
+            return self.compare_tuples(frame, comparison, slow, left, right);
+        }
         match (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?) {
             (Value::Int(left), Value::Int(right)) => Ok(Value::Bool(comparison.holds(&left, &right))),
             (Value::Float(left), Value::Float(right)) => Ok(Value::Bool(comparison.holds(&left, &right))),
             (Value::Text(left), Value::Text(right)) => Ok(Value::Bool(comparison.holds(left, right))),
             (left, right) => self.slowly(slow, left, right),
         }
+    }
+
+    /// Tuples that are there for nothing else, of as many items.
+    #[inline(never)]
+    fn compare_tuples(
+        &mut self,
+        frame: &mut Frame<'a>,
+        comparison: Comparison,
+        slow: Operation,
+        left: &'a [Expr],
+        right: &'a [Expr],
+    ) -> Evaluated<'a> {
+        let (mut ours, mut theirs) = ([Value::None; MOST_ITEMS], [Value::None; MOST_ITEMS]);
+        for (value, expr) in ours.iter_mut().zip(left).chain(theirs.iter_mut().zip(right)) {
+            *value = self.eval(frame, expr)?;
+        }
+        let (ours, theirs) = (&ours[..left.len()], &theirs[..right.len()]);
+        for pair in ours.iter().zip(theirs) {
+            return match pair {
+                (Value::Int(one), Value::Int(other)) if one == other => continue,
+                (Value::Text(one), Value::Text(other)) if one == other => continue,
+                (Value::Int(one), Value::Int(other)) => Ok(Value::Bool(comparison.holds(one, other))),
+                (Value::Text(one), Value::Text(other)) => Ok(Value::Bool(comparison.holds(one, other))),
+                _ => {
+                    let whole = |items| Value::Tuple(self.arena.alloc_slice_copy(items));
+                    let (ours, theirs) = (whole(ours), whole(theirs));
+                    self.slowly(slow, ours, theirs)
+                }
+            };
+        }
+        Ok(Value::Bool(comparison.holds(&0, &0)))
     }
 
     #[inline(never)]

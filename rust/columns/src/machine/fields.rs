@@ -1,7 +1,8 @@
 //! What is in a record, at a place or by a name, read where it stands.
 
-use super::{Input, Machine};
+use super::{Frame, Input, Machine};
 use crate::column::Data;
+use crate::program::Expr;
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Shape, Value};
 
@@ -35,6 +36,20 @@ impl<'a> Machine<'a, '_, '_> {
         }
         let value = self.input(number);
         self.item(value, at, slow)
+    }
+
+    /// Whether so many items are in a value, which is a tuple, a list or a row; others are in doubt.
+    pub(super) fn has_items(&mut self, frame: &mut Frame<'a>, subject: &'a Expr, count: usize) -> Result<bool, Doubt> {
+        if let Expr::Input(number) = subject
+            && let Input::Row(column, row) = self.inputs[*number as usize]
+            && let Data::Tuples(fields) = column.data()
+        {
+            return Ok(fields.len() == count && !column.is_none(row));
+        }
+        match self.eval(frame, subject)? {
+            Value::Tuple(items) | Value::List(items) | Value::Row(Shape { class: 0, .. }, items) => Ok(items.len() == count),
+            _ => Err(Doubt),
+        }
     }
 
     /// What is at a constant place in a value.

@@ -235,6 +235,10 @@ impl<'a> Machine<'a, '_, '_> {
                 Statement::Side(tag, value) => self.side(frame, *tag, value).map(|()| Flow::Next)?,
                 Statement::Change(change, value) => self.change(frame, *change, value).map(|()| Flow::Next)?,
                 Statement::PutEntry(state, key, value) => self.put_entry(frame, *state, key, value).map(|()| Flow::Next)?,
+                Statement::Forget(start, end) => {
+                    frame.locals[*start as usize..*end as usize].fill(None);
+                    continue;
+                }
                 Statement::Doubt => return Err(Doubt),
             };
             if !matches!(flow, Flow::Next) {

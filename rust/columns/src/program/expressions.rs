@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::inline::compared;
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
 use super::patterns::{call_of, pattern_of};
 use super::words::{at_once, comparison, conversion_of, known, operator, sought};
@@ -89,11 +90,14 @@ impl Scope<'_> {
         }))
     }
 
-    fn all(&mut self, items: &[Json]) -> Result<Box<[Expr]>, Malformed> {
+    pub(super) fn all(&mut self, items: &[Json]) -> Result<Box<[Expr]>, Malformed> {
         items.iter().map(|item| self.expr(item)).collect()
     }
 
     fn read_local(&mut self, json: &Json) -> Read {
+        if let Some(known) = self.known(json)? {
+            return Ok(known);
+        }
         let local = self.local(json)?;
         Ok(if self.inputs.contains(&local) { Expr::Input(local) } else { Expr::Local(local) })
     }
@@ -150,9 +154,8 @@ impl Scope<'_> {
             return Ok(Expr::Lookup(lookup, Box::new(index), None));
         }
         Ok(match (container, index) {
-            (Expr::Input(local), Expr::Int(at)) => Expr::Field(local, at, operation),
+            (container, Expr::Int(at)) => at_place(container, at, operation),
             (Expr::Input(local), Expr::Text(name)) => Expr::InputKey(local, name, operation),
-            (container, Expr::Int(at)) => Expr::Item(Box::new(container), at, operation),
             (container, Expr::Text(name)) => Expr::Key(Box::new(container), name, operation),
             (container, index) => Expr::Apply(operation, Known::Index, Box::new([container, index])),
         })
@@ -235,7 +238,10 @@ impl Scope<'_> {
             let operation = comparison(name)?;
             let operands = Box::new([first, operand]);
             return Ok(match at_once(name) {
-                Some(comparison) => Expr::Compare(comparison, operation, operands),
+                Some(comparison) => {
+                    let [left, right] = *operands;
+                    compared(comparison, operation, left, right)
+                }
                 None => Expr::Apply(operation, sought(name), operands),
             });
         }
@@ -352,8 +358,20 @@ impl Scope<'_> {
         if signature.iterator && !iterated {
             return Err(malformed("an iterator is only iterated over"));
         }
+        let arguments = self.all(arguments)?;
+        if !iterated && let Some(result) = self.inlined(function, &arguments) {
+            return Ok(result);
+        }
         self.nesting.calls.push((function, self.depth));
-        Ok(Expr::Call(function, self.all(arguments)?))
+        Ok(Expr::Call(function, arguments))
+    }
+}
+
+/// What is at a constant place.
+pub(super) fn at_place(container: Expr, at: i64, operation: Operation) -> Expr {
+    match container {
+        Expr::Input(local) => Expr::Field(local, at, operation),
+        container => Expr::Item(Box::new(container), at, operation),
     }
 }
 

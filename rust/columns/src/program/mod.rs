@@ -14,6 +14,7 @@ mod context;
 mod depth;
 mod expressions;
 mod guard;
+mod inline;
 mod lookups;
 mod parse;
 mod patterns;
@@ -144,6 +145,8 @@ pub(crate) enum Statement {
     Change(Change, Expr),
     /// A map state gets a value for a key.
     PutEntry(u32, Expr, Expr),
+    /// Locals, from one to before another, have nothing any more.
+    Forget(u32, u32),
     Doubt,
 }
 
@@ -206,6 +209,10 @@ pub(crate) enum Expr {
     Concat(Box<[Self]>),
     Each(Box<Self>, Box<[Clause]>),
     Call(usize, Box<[Self]>),
+    /// A local gets a value, and then there is an expression of it.
+    Let(Box<(u32, Self, Self)>),
+    /// An expression of what is in a value, if there are so many items in it.
+    Unpacked(Box<(Self, usize, Self)>),
     /// Items in the order of their keys, and whether that is reversed.
     Sorted(Box<Keyed>, Box<Self>),
     /// A sorted list with an item more, behind those that are equal or before them.

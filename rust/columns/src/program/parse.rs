@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::depth::{self, DEEPEST, Nesting};
 use super::expressions::is_iterator;
+use super::inline::{Inlined, MOST_TOGETHER};
 use super::{Constant, Expr, Function, InPlace, Program, Statement, Target};
 
 /// A text that is no program, and why.
@@ -52,6 +53,16 @@ pub(super) struct Signature {
     pub generator: bool,
     /// Whether what it gives is only iterated over.
     pub iterator: bool,
+    /// Whether it has a `return`.
+    pub returns: bool,
+}
+
+/// The functions of a program, as they come.
+#[derive(Clone, Copy)]
+struct Known<'s> {
+    functions: &'s [Json],
+    signatures: &'s [Signature],
+    states: usize,
 }
 
 impl Program {
@@ -70,10 +81,11 @@ impl Program {
             return Err(malformed(format!("there are {states} states")));
         }
         let signatures: Vec<Signature> = functions.iter().map(signature).collect::<Result<_, _>>()?;
+        let known = Known { functions, signatures: &signatures, states };
         let mut constants = Vec::new();
         let (mut all, mut nestings) = (Vec::new(), Vec::new());
         for (at, function) in functions.iter().enumerate() {
-            let (function, nesting) = read(function, at, (&signatures, states), &mut constants)?;
+            let (function, nesting) = read(function, at, known, &mut constants)?;
             all.push(function);
             nestings.push(nesting);
         }
@@ -90,7 +102,8 @@ fn signature(function: &Json) -> Result<Signature, Malformed> {
     let body = list(&function["body"])?;
     let generator = any(body, &|statement| statement[0] == "yield");
     let iterator = generator || any(body, &|statement| statement[0] == "return" && is_iterator(&statement[1]));
-    Ok(Signature { parameters, generator, iterator })
+    let returns = any(body, &|statement| statement[0] == "return");
+    Ok(Signature { parameters, generator, iterator, returns })
 }
 
 /// Whether some statement is so. Recursive, as deep as a text of JSON may be.
@@ -106,26 +119,27 @@ fn any(body: &[Json], is: &dyn Fn(&Json) -> bool) -> bool {
 }
 
 /// Reads a function; the first one once more when it is known which parameters it assigns to.
-fn read(json: &Json, at: usize, known: (&[Signature], usize), constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
-    let Signature { parameters, generator, iterator } = known.0[at];
+fn read(json: &Json, at: usize, known: Known<'_>, constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
+    let Signature { parameters, generator, iterator, .. } = known.signatures[at];
     let (before, locals, body) = (constants.len(), number(&json["locals"])?, list(&json["body"])?);
     let mut scope = Scope::new(known, locals, generator, constants);
     let mut statements = scope.block(body)?;
     let assigned: Vec<u32> = scope.assigned.iter().copied().filter(|&local| (local as usize) < parameters).collect();
-    let mut nesting = scope.nesting;
+    let (mut nesting, mut all) = (scope.nesting, locals + scope.more);
     if at == 0 {
         constants.truncate(before);
         let mut scope = Scope::new(known, locals, generator, constants);
         scope.inputs = (0..parameters as u32).filter(|local| !assigned.contains(local)).collect();
         statements = scope.block(body)?;
-        nesting = scope.nesting;
+        (nesting, all) = (scope.nesting, locals + scope.more);
     }
     let changes = any(body, &|statement| statement[0] == "change");
-    Ok((Function { parameters, locals, body: statements, generator, iterator, changes, assigned }, nesting))
+    Ok((Function { parameters, locals: all, body: statements, generator, iterator, changes, assigned }, nesting))
 }
 
 /// What is known while a function is read.
 pub(super) struct Scope<'s> {
+    pub functions: &'s [Json],
     pub signatures: &'s [Signature],
     pub constants: &'s mut Vec<Constant>,
     /// Parameters that are read where they stand.
@@ -135,16 +149,38 @@ pub(super) struct Scope<'s> {
     /// Whether the expression that is read next may be an iterator or a view in Python.
     pub passing: bool,
     pub states: usize,
-    locals: usize,
-    generator: bool,
+    pub own_locals: usize,
+    /// Locals of functions that are read in the place of their calls.
+    pub more: usize,
+    /// These functions, from the outermost.
+    pub within: Vec<Inlined>,
+    /// How large others may be together.
+    pub room: usize,
+    pub generator: bool,
     assigned: BTreeSet<u32>,
-    loops: usize,
+    pub loops: usize,
 }
 
 impl<'s> Scope<'s> {
-    fn new((signatures, states): (&'s [Signature], usize), locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
-        let (inputs, assigned, nesting) = (BTreeSet::new(), BTreeSet::new(), Nesting::default());
-        Self { signatures, constants, inputs, nesting, depth: 0, passing: false, states, locals, generator, assigned, loops: 0 }
+    fn new(known: Known<'s>, own_locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
+        let Known { functions, signatures, states } = known;
+        Self {
+            functions,
+            signatures,
+            constants,
+            inputs: BTreeSet::new(),
+            nesting: Nesting::default(),
+            depth: 0,
+            passing: false,
+            states,
+            own_locals,
+            more: 0,
+            within: Vec::new(),
+            room: MOST_TOGETHER,
+            generator,
+            assigned: BTreeSet::new(),
+            loops: 0,
+        }
     }
 
     /// Goes one deeper.
@@ -154,11 +190,17 @@ impl<'s> Scope<'s> {
         if self.depth > DEEPEST { Err(malformed("the program nests too deeply")) } else { Ok(()) }
     }
 
-    fn block(&mut self, body: &[Json]) -> Result<Vec<Statement>, Malformed> {
+    pub(super) fn block(&mut self, body: &[Json]) -> Result<Vec<Statement>, Malformed> {
         self.deeper()?;
-        let statements = body.iter().map(|statement| self.statement(list(statement)?)).collect();
+        let mut statements = Vec::with_capacity(body.len());
+        for statement in body {
+            match self.inlined_block(statement)? {
+                Some(inlined) => statements.extend(inlined),
+                None => statements.push(self.statement(list(statement)?)?),
+            }
+        }
         self.depth -= 1;
-        statements
+        Ok(statements)
     }
 
     fn repeated(&mut self, body: &Json) -> Result<Vec<Statement>, Malformed> {
@@ -210,14 +252,26 @@ impl<'s> Scope<'s> {
 
     /// A local that gets another value.
     fn changed(&mut self, json: &Json) -> Result<u32, Malformed> {
+        if self.known(json)?.is_some() {
+            return Err(malformed(format!("the parameter {} gets another value", shown(json))));
+        }
         let local = self.local(json)?;
         self.assigned.insert(local);
         Ok(local)
     }
 
+    /// What is known of a local of a function that is read in the place of its call.
+    pub(super) fn known(&self, json: &Json) -> Result<Option<Expr>, Malformed> {
+        let Some(inlined) = self.within.last() else { return Ok(None) };
+        Ok(u32::try_from(number(json)?).ok().and_then(|local| inlined.known.get(&local).cloned()))
+    }
+
     pub(super) fn local(&self, json: &Json) -> Result<u32, Malformed> {
-        let local = number(json)?;
-        if local < self.locals { Ok(local as u32) } else { Err(malformed(format!("there is no local {local}"))) }
+        let (local, first, locals) = match self.within.last() {
+            Some(inlined) => (number(json)?, inlined.base, inlined.locals),
+            None => (number(json)?, 0, self.own_locals),
+        };
+        if local < locals { Ok(first + local as u32) } else { Err(malformed(format!("there is no local {local}"))) }
     }
 
     /// What a loop goes over: also what a generator yields.

@@ -1,8 +1,10 @@
 //! Values of Python that last: what the state of a key has, read where it lies.
 
-use std::mem::{MaybeUninit, size_of};
+use std::mem::size_of;
+use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
+use crate::ahead::prefetch;
 use crate::column::DEPTH;
 use crate::value::{Doubt, Shape, Value};
 
@@ -18,14 +20,35 @@ enum Form {
     Float(f64),
     Text(Box<str>),
     Bytes(Box<[u8]>),
+    /// Its items are the first values of the tree, so that nothing of it is read before it is asked for.
+    Tuple(Tree),
     Tree(Tree),
 }
 
 const _: () = assert!(size_of::<Kept>() == 24);
 
-/// A value with others in it: itself, then those in it, pairs of dicts, and the bytes of texts. What points from one part of
-/// the memory into another stays right wherever the tree is moved, as the memory stays, and nothing in it changes.
-struct Tree(Vec<MaybeUninit<u64>>);
+/// A value with others in it: itself, unless it is a tuple; then those in it, pairs of dicts, and the bytes of texts. What
+/// points from one part of the memory into another stays right wherever the tree is moved, as the memory stays, and nothing
+/// in it changes.
+struct Tree {
+    start: NonNull<u64>,
+    /// How much memory there is.
+    words: u32,
+    /// The values in the one that all are in.
+    count: u32,
+}
+
+// SAFETY: the memory belongs to the tree, and all it points to lies in it, or lasts as long as the process.
+unsafe impl Send for Tree {}
+// SAFETY: the same, and nothing in it changes.
+unsafe impl Sync for Tree {}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // SAFETY: `new` took it from a vector of this capacity.
+        drop(unsafe { Vec::from_raw_parts(self.start.as_ptr(), 0, self.words as usize) });
+    }
+}
 
 /// The shapes of rows that were ever kept in this process, each once: there are as many as types of rows in programs.
 static SHAPES: Mutex<Vec<&'static Shape>> = Mutex::new(Vec::new());
@@ -50,6 +73,7 @@ impl Kept {
             Value::Float(value) => Form::Float(value),
             Value::Text(text) => Form::Text(text.into()),
             Value::Bytes(bytes) => Form::Bytes(bytes.into()),
+            Value::Tuple(_) => Form::Tuple(Tree::new(value)?),
             value => Form::Tree(Tree::new(value)?),
         }))
     }
@@ -64,7 +88,19 @@ impl Kept {
             Form::Float(value) => Value::Float(*value),
             Form::Text(text) => Value::Text(text),
             Form::Bytes(bytes) => Value::Bytes(bytes),
+            Form::Tuple(tree) => Value::Tuple(tree.items()),
             Form::Tree(tree) => tree.root(),
+        }
+    }
+
+    /// Asks for the memory of the value, as it is soon to be read.
+    #[inline]
+    pub fn prefetch(&self) {
+        match &self.0 {
+            Form::None | Form::Bool(_) | Form::Int(_) | Form::Float(_) => {}
+            Form::Text(text) => prefetch(text.as_ptr(), text.len()),
+            Form::Bytes(bytes) => prefetch(bytes.as_ptr(), bytes.len()),
+            Form::Tuple(tree) | Form::Tree(tree) => prefetch(tree.start.as_ptr().cast(), tree.words as usize * WORD),
         }
     }
 
@@ -72,7 +108,7 @@ impl Kept {
     #[inline]
     pub fn is(&self, value: Value<'_>) -> bool {
         match (&self.0, value) {
-            (Form::Tree(tree), Value::Tuple(items)) => matches!(tree.root(), Value::Tuple(own) if std::ptr::eq(own, items)),
+            (Form::Tuple(tree), Value::Tuple(items)) => std::ptr::eq(tree.items(), items),
             (Form::Tree(tree), Value::Row(_, items)) => matches!(tree.root(), Value::Row(_, own) if std::ptr::eq(own, items)),
             _ => false,
         }
@@ -114,32 +150,50 @@ const WORD: usize = size_of::<u64>();
 
 impl Tree {
     fn new(value: Value<'_>) -> Result<Self, Doubt> {
-        let mut sizes = Sizes { values: 1, ..Sizes::default() };
+        let (own, count) = match value {
+            Value::Tuple(items) => (0, items.len()),
+            _ => (1, 0),
+        };
+        let mut sizes = Sizes { values: own, ..Sizes::default() };
         sizes.add(value, DEPTH)?;
         let of_values = sizes.values * size_of::<Value<'static>>();
         let of_pairs = sizes.pairs * size_of::<(Value<'static>, Value<'static>)>();
-        let mut memory: Vec<MaybeUninit<u64>> = Vec::with_capacity((of_values + of_pairs + sizes.bytes).div_ceil(WORD));
-        let start = memory.as_mut_ptr().cast::<u8>();
+        let words = (of_values + of_pairs + sizes.bytes).div_ceil(WORD);
+        let memory = Vec::<u64>::with_capacity(words);
+        let words = u32::try_from(memory.capacity()).map_err(|_| Doubt)?;
+        let start = NonNull::new(std::mem::ManuallyDrop::new(memory).as_mut_ptr()).ok_or(Doubt)?;
+        let tree = Self { start, words, count: count as u32 }; // there are fewer values than words
+        let start = tree.start.as_ptr().cast::<u8>();
         // SAFETY: the memory has room for all parts, one behind the other; those of words are as aligned as it is.
         unsafe {
             let (pairs, bytes) = (start.add(of_values), start.add(of_values + of_pairs));
-            let mut writer = Writer { values: start.cast::<Value<'static>>().add(1), pairs: pairs.cast(), bytes };
+            let mut writer = Writer { values: start.cast::<Value<'static>>().add(own), pairs: pairs.cast(), bytes };
             let root = writer.write(value);
-            start.cast::<Value<'static>>().write(root);
+            if own > 0 {
+                start.cast::<Value<'static>>().write(root);
+            }
         }
-        Ok(Self(memory))
+        Ok(tree)
     }
 
+    /// The value, where it is no tuple.
     #[inline]
     fn root(&self) -> Value<'_> {
         // SAFETY: the first part of the memory is the value itself, which lives as long as this.
-        unsafe { self.0.as_ptr().cast::<Value<'_>>().read() }
+        unsafe { self.start.cast::<Value<'_>>().read() }
+    }
+
+    /// Its items, where it is one.
+    #[inline]
+    fn items(&self) -> &[Value<'_>] {
+        // SAFETY: so many values are the first part of the memory, and live as long as this.
+        unsafe { std::slice::from_raw_parts(self.start.cast::<Value<'_>>().as_ptr(), self.count as usize) }
     }
 }
 
 impl std::fmt::Debug for Tree {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.root().fmt(formatter)
+        formatter.debug_struct("Tree").field("words", &self.words).field("count", &self.count).finish()
     }
 }
 

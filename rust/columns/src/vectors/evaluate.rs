@@ -134,6 +134,21 @@ impl<'a> Evaluator<'a> {
                 self.compare(*comparison, *slow, left, right)
             }
             Expr::If(parts) => self.choice(expr, parts),
+            Expr::Let(parts) => {
+                let (local, value, body) = &**parts;
+                self.locals[*local as usize] = Some(self.eval(value));
+                let result = self.eval(body);
+                self.locals[*local as usize] = None; // it may have fewer values than are looked at later
+                result
+            }
+            Expr::Unpacked(parts) => {
+                let (subject, count, body) = &**parts;
+                let subject = self.eval(subject);
+                match subject.fields(self.arena) {
+                    Some(fields) if fields.len() == *count => self.eval(body),
+                    _ => self.rowwise(expr),
+                }
+            }
             Expr::And(operands) => self.joined(expr, operands, false),
             Expr::Or(operands) => self.joined(expr, operands, true),
             Expr::Apply(operation, known, arguments) => self.apply(*operation, *known, arguments),
@@ -171,6 +186,7 @@ impl<'a> Evaluator<'a> {
             (Known::Len, [one]) => self.lengths(*one),
             (Known::Split, [text, separator]) => self.split(*text, Some(*separator)),
             (Known::Split, [text]) => self.split(*text, None),
+            (Known::Copy, [container, start, end, Vector::Same(Value::None)]) => container.part(*start, *end, self.arena),
             _ => None,
         };
         quick.unwrap_or_else(|| self.each(vectors, operation))

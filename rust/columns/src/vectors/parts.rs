@@ -44,6 +44,18 @@ impl<'a> Vector<'a> {
         }
     }
 
+    /// The fields of tuples from one place to another, as a slice gives them; `None` where that is not easily known.
+    pub(super) fn part(self, start: Self, end: Self, arena: &'a Bump) -> Option<Self> {
+        let fields = self.fields(arena)?;
+        let place = |bound: Self, missing: usize| match bound {
+            Self::Same(Value::None) => Some(missing),
+            Self::Same(Value::Int(at)) => usize::try_from(at).ok().map(|at| at.min(fields.len())),
+            _ => None,
+        };
+        let (start, end) = (place(start, 0)?, place(end, fields.len())?);
+        (start <= end).then(|| Self::Tuples(&fields[start..end]))
+    }
+
     /// The values at some places, in their order.
     pub(crate) fn pick(self, places: &'a [u32], arena: &'a Bump) -> Self {
         macro_rules! picked {

@@ -1,12 +1,12 @@
 //! Texts in vectors: lengths, parts, numbers in them.
 
 use bumpalo::collections::Vec as Items;
-use memchr::memchr_iter;
 
 use super::Vector;
 use super::evaluate::Evaluator;
 use crate::program::Expr;
 use crate::python;
+use crate::scan::places;
 use crate::value::Value;
 
 /// Digits that are a number of 64 bits whatever they are.
@@ -74,12 +74,14 @@ impl<'a> Evaluator<'a> {
         let mut fields: Vec<&'a mut [&'a str]> = (0..arity).map(|_| self.arena.alloc_slice_fill_copy(count, "")).collect();
         for (index, text) in texts[..count].iter().enumerate() {
             let (mut start, mut field) = (0, 0);
-            for end in memchr_iter(*separator, text.as_bytes()).chain(std::iter::once(text.len())) {
+            let mut cut = |end| {
                 if let Some(field) = fields.get_mut(field) {
                     field[index] = &text[start..end];
                 }
                 (start, field) = (end + 1, field + 1);
-            }
+            };
+            places(*separator, text.as_bytes(), &mut cut);
+            cut(text.len());
             if field != arity {
                 self.doubt(index);
                 break;
@@ -104,10 +106,10 @@ impl<'a> Evaluator<'a> {
             match separator {
                 Some(byte) => {
                     let mut start = 0;
-                    for end in memchr_iter(byte, text.as_bytes()) {
+                    places(byte, text.as_bytes(), |end| {
                         items.push(&text[start..end]);
                         start = end + 1;
-                    }
+                    });
                     items.push(&text[start..]);
                 }
                 None => python::words(text, |word| items.push(word)),

@@ -2,6 +2,9 @@
 
 use super::Kind;
 
+/// Bytes of texts that a column can have.
+const MOST_BYTES: i64 = i32::MAX as i64;
+
 /// Bytes that are no buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken;
@@ -70,6 +73,13 @@ impl<'a> Reader<'a> {
         lengths.to_vec().into_iter().map(|length| self.bytes(usize::try_from(length).map_err(|_| Broken)?)).collect()
     }
 
+    /// Texts or bytes that lie one behind the other: where each ends, and all of them. Broken beyond 2 GiB.
+    pub fn packed(&mut self, count: usize) -> Result<(Vec<i32>, &'a [u8]), Broken> {
+        let ends = self.ints(count)?.ends()?;
+        let bytes = self.bytes(ends.last().map_or(0, |&end| end as usize))?;
+        Ok((ends, bytes))
+    }
+
     /// Whether all has been read.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
@@ -97,6 +107,39 @@ impl Ints<'_> {
             4 => self.wide(|bytes| u64::from(u32::from_le_bytes(bytes))),
             _ => self.wide(u64::from_le_bytes),
         }
+    }
+
+    /// Where things of these lengths end that lie one behind the other, with the 0 where they begin. O(count).
+    fn ends(self) -> Result<Vec<i32>, Broken> {
+        let longest = match self.width {
+            0 => Some(self.base),
+            1 => self.base.checked_add(0xff),
+            2 => self.base.checked_add(0xffff),
+            _ => None,
+        };
+        let count = i64::try_from(self.count).ok();
+        let fits = self.base >= 0 && longest.zip(count).and_then(|(longest, count)| longest.checked_mul(count)).is_some_and(|most| most <= MOST_BYTES);
+        let mut ends = Vec::with_capacity(self.count + 1);
+        ends.push(0);
+        if !fits {
+            let mut end = 0i64;
+            for length in self.to_vec() {
+                end = end.checked_add(length).filter(|&end| length >= 0 && end <= MOST_BYTES).ok_or(Broken)?;
+                ends.push(end as i32);
+            }
+            return Ok(ends);
+        }
+        let (base, mut end) = (self.base as i32, 0i32); // each sum is at most the one that fits
+        let mut add = |difference: u16| {
+            end += base + i32::from(difference);
+            end
+        };
+        match self.width {
+            0 => ends.extend((0..self.count).map(|_| add(0))),
+            1 => ends.extend(self.data.iter().map(|&difference| add(u16::from(difference)))),
+            _ => ends.extend(self.data.as_chunks().0.iter().map(|&bytes| add(u16::from_le_bytes(bytes)))),
+        }
+        Ok(ends)
     }
 
     fn wide<const N: usize>(&self, difference: impl Fn([u8; N]) -> u64) -> Vec<i64> {
@@ -127,6 +170,9 @@ mod tests {
             let items: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
             let mut out = Vec::new();
             strings(&mut out, &items);
+            let (ends, bytes) = Reader::new(&out).packed(items.len()).expect("they are few");
+            let packed: Vec<&[u8]> = ends.windows(2).map(|pair| &bytes[pair[0] as usize..pair[1] as usize]).collect();
+            prop_assert_eq!(&packed, &items);
             prop_assert_eq!(Reader::new(&out).strings(items.len()), Ok(items));
         }
 
@@ -134,7 +180,8 @@ mod tests {
         fn no_bytes_make_it_panic(data in prop::collection::vec(any::<u8>(), 0..60), count in 0..100usize) {
             let _ = Reader::new(&data).kind();
             let _ = Reader::new(&data).ints(count);
-            let _ = Reader::new(&data).strings(count);
+            let strings = Reader::new(&data).strings(count);
+            prop_assert_eq!(Reader::new(&data).packed(count).is_ok(), strings.is_ok());
         }
     }
 

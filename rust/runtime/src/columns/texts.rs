@@ -5,15 +5,18 @@ const SAMPLE: usize = 256;
 
 /// The different texts in order of first occurrence, and for each text the index of its own; `None` where too many differ to
 /// be worth it. O(bytes), as long as the texts were not made to collide.
-pub fn different<'a>(items: &[&'a [u8]]) -> Option<(Vec<&'a [u8]>, Vec<u32>)> {
-    let sample = items.len().min(SAMPLE);
+pub fn different<'a>(mut items: impl ExactSizeIterator<Item = &'a [u8]>) -> Option<(Vec<&'a [u8]>, Vec<u32>)> {
+    let (all, sample) = (items.len(), items.len().min(SAMPLE));
     let mut table = Table::new(sample);
-    let mut codes = Vec::with_capacity(items.len());
-    codes.extend(items[..sample].iter().map(|text| table.code(text)));
-    if table.texts.len() * 4 > sample * 3 {
-        return None;
+    let mut codes = Vec::with_capacity(sample);
+    for text in items.by_ref().take(sample) {
+        codes.push(table.code(text));
+        if table.texts.len() * 4 > sample * 3 {
+            return None;
+        }
     }
-    codes.extend(items[sample..].iter().map(|text| table.code(text)));
+    codes.reserve_exact(all - sample);
+    codes.extend(items.map(|text| table.code(text)));
     Some((table.texts, codes))
 }
 
@@ -100,15 +103,15 @@ mod tests {
     fn texts_are_told_apart() {
         let items: Vec<String> = (0..5000).map(|n| format!("{}", n % 1500 * 7 % 1000)).collect();
         let items: Vec<&[u8]> = items.iter().map(String::as_bytes).collect();
-        assert!(different(&items).is_none());
+        assert!(different(items.iter().copied()).is_none());
         let repeated: Vec<&[u8]> = items.iter().flat_map(|item| [*item; 2]).collect();
-        let (texts, codes) = different(&repeated).expect("half of them repeat");
+        let (texts, codes) = different(repeated.iter().copied()).expect("half of them repeat");
         assert_eq!(texts.len(), 1000);
         assert!(repeated.iter().zip(codes).all(|(item, code)| texts[code as usize] == *item));
     }
 
     #[test]
     fn no_text_is_no_difference() {
-        assert_eq!(different(&[]), Some((vec![], vec![])));
+        assert_eq!(different([].into_iter()), Some((vec![], vec![])));
     }
 }

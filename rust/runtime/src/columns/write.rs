@@ -34,14 +34,19 @@ pub fn numbers<const N: usize>(out: &mut Vec<u8>, mut values: impl Iterator<Item
     values.for_each(|value| out.extend(value));
 }
 
-/// The kind of a column of texts, and the texts.
-pub fn texts(out: &mut Vec<u8>, nullable: u8, presence: &[u8], items: &[&[u8]]) {
+/// The kind of a column of texts, and the texts; `packed` writes them as [`strings`] does.
+pub fn texts<'a>(
+    out: &mut Vec<u8>,
+    (nullable, presence): (u8, &[u8]),
+    items: impl ExactSizeIterator<Item = &'a [u8]>,
+    packed: impl FnOnce(&mut Vec<u8>),
+) {
     let coded = different(items);
     let kind = if coded.is_some() { Kind::Coded } else { Kind::Texts };
     out.push(kind as u8 | nullable);
     out.extend(presence);
     match coded {
-        None => strings(out, items),
+        None => packed(out),
         Some((texts, codes)) => {
             out.extend((texts.len() as u32).to_le_bytes());
             strings(out, &texts);

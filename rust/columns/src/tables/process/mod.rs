@@ -26,7 +26,7 @@ use bumpalo::Bump;
 use self::buffer::Group;
 use self::join::fits;
 use self::out::Out;
-use self::store::{MOST_STATES, StateNews, Store};
+use self::store::{MOST_STATES, Place, StateNews, Store};
 use self::timers::Timers;
 use self::turn::{Changes, Turn, When};
 use super::windows::news::News;
@@ -40,6 +40,9 @@ use crate::vectors::{Vector, evaluate};
 
 /// Records whose keys are found together.
 const TOGETHER: usize = 1 << 10;
+
+/// Records whose states are found before the first of them is looked at.
+const AHEAD: usize = 16;
 
 /// What comes out of one call at the most, apart from the last record's.
 const MOST_RECORDS: usize = 1 << 16;
@@ -200,9 +203,14 @@ impl Process {
                 if run.out.len() >= MOST_RECORDS {
                     break 'records;
                 }
+                if index % AHEAD == 0 {
+                    let next = (index..sure.min(index + AHEAD)).map(|index| keys.get(index, &arena));
+                    run.store.look_ahead(next, &mut run.places);
+                }
                 let (key, input) = (keys.get(index, &arena), Input::Row(batch.records(), row));
-                let time = batch.time(row);
-                let turned = Turned { key, input, when: When { time, domain: None, watermark, now }, out: time, timer: None, joins };
+                let (time, place) = (batch.time(row), run.places.get(index % AHEAD).copied());
+                let when = When { time, domain: None, watermark, now };
+                let turned = Turned { key, place, input, when, out: time, timer: None, joins };
                 if let Err(stopped) = run.call(function, of_function, &turned, &arena) {
                     doubtful = stopped;
                     break 'records;
@@ -231,7 +239,7 @@ impl Process {
                 let key = run.timers.of(domain).key(number, &arena).copied(&arena);
                 let (when, input) = (When { time: Some(time), domain: Some(domain), watermark, now }, Input::Value(Value::Int(time)));
                 let out = if domain == Domain::Event { Some(time) } else { None };
-                let turned = Turned { key, input, when, out, timer: Some(number), joins: None };
+                let turned = Turned { key, place: None, input, when, out, timer: Some(number), joins: None };
                 if let Err(stopped) = run.call(function, constants, &turned, &arena) {
                     doubtful = stopped;
                     break;
@@ -257,6 +265,8 @@ struct Run<'r> {
     /// Those of the record or timer that it is at.
     changes: Changes,
     out: Out,
+    /// Where the keys of the next records are.
+    places: Vec<Place>,
     /// The partners of the record, where inputs are joined.
     groups: Vec<Group>,
     /// What is made of one pair.
@@ -266,6 +276,8 @@ struct Run<'r> {
 /// A record or a timer for which a function is called.
 struct Turned<'v> {
     key: Value<'v>,
+    /// Where the key was, if somebody has looked.
+    place: Option<Place>,
     input: Input<'v>,
     when: When,
     /// The timestamp of its results.
@@ -278,7 +290,8 @@ struct Turned<'v> {
 
 impl<'r> Run<'r> {
     fn new(store: &'r mut Store, timers: &'r mut Timers) -> Self {
-        Self { store, timers, changes: Changes::default(), out: Out::default(), groups: Vec::new(), of_pair: Bump::new() }
+        let (changes, places) = (Changes::default(), Vec::with_capacity(AHEAD));
+        Self { store, timers, changes, out: Out::default(), places, groups: Vec::new(), of_pair: Bump::new() }
     }
 
     /// Calls a function. When it stops nothing has changed, and it says whether that is because of doubt.
@@ -295,9 +308,8 @@ impl<'r> Run<'r> {
     }
 
     fn try_call(&mut self, function: &Program, constants: &[Value<'_>], turned: &Turned<'_>, arena: &Bump) -> Result<(), Refusal> {
-        let Turned { key, timer, when, .. } = *turned;
-        let hash = self.store.hash(key)?;
-        let number = self.store.find(hash, key);
+        let Turned { key, place, timer, when, .. } = *turned;
+        let (hash, number) = self.store.locate(key, place)?;
         self.changes.clear();
         self.changes_of(function, constants, turned, number, arena)?;
         if !self.changes.fit(self.store, self.timers, key) {

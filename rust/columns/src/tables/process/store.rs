@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 use super::Kind;
 use super::buffer::Buffer;
 use super::map::{self, Map, MapStep};
+use crate::ahead::prefetch;
 use crate::batch::Batch;
 use crate::tables::cells::Cells;
 use crate::tables::kept::Kept;
@@ -26,6 +27,14 @@ pub enum Held {
     List(Vec<Kept>),
     Map(Box<Map>),
     Buffer(Box<Buffer>),
+}
+
+/// Where a key was found, or not, after so many keys had come and gone.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    hash: u64,
+    number: Option<usize>,
+    moves: [u64; 2],
 }
 
 /// What a state will have.
@@ -72,6 +81,8 @@ pub struct Store {
     held: Vec<Vec<Held>>,
     full: usize,
     weight: usize,
+    /// How many keys have come, and have gone.
+    moves: [u64; 2],
     /// Keys with a state that has changed since the last time, and these states by their bits.
     changed: Vec<u32>,
     changes: Vec<u64>,
@@ -94,6 +105,7 @@ impl Store {
             held,
             full: 0,
             weight: 0,
+            moves: [0; 2],
             changed: Vec::new(),
             changes: Vec::new(),
             known: Vec::new(),
@@ -126,6 +138,34 @@ impl Store {
     #[inline]
     pub fn find(&self, hash: u64, key: Value<'_>) -> Option<usize> {
         self.index.find(hash, |&number| self.keys.holds(number as usize, key)).map(|&number| number as usize)
+    }
+
+    /// Finds the keys of records that come next, up to one in doubt, and asks for the memory of what they have: to wait for that
+    /// of many at once takes no longer than to wait for that of one.
+    pub fn look_ahead<'v>(&self, keys: impl Iterator<Item = Value<'v>>, places: &mut Vec<Place>) {
+        places.clear();
+        let place = |key| Some(Place { hash: self.hash(key).ok()?, number: None, moves: self.moves });
+        for key in keys {
+            let Some(mut place) = place(key) else { break };
+            place.number = self.find(place.hash, key);
+            if let Some(number) = place.number {
+                self.held.iter().for_each(|held| prefetch((&raw const held[number]).cast(), size_of::<Held>()));
+            }
+            places.push(place);
+        }
+        let all = places.iter().filter_map(|place| place.number);
+        all.for_each(|number| self.held.iter().for_each(|held| held[number].prefetch()));
+    }
+
+    /// The hash of a key and its number, of which something was known before.
+    #[inline]
+    pub fn locate(&self, key: Value<'_>, place: Option<Place>) -> Result<(u64, Option<usize>), Doubt> {
+        let Some(Place { hash, number, moves: [come, gone] }) = place else {
+            let hash = self.hash(key)?;
+            return Ok((hash, self.find(hash, key)));
+        };
+        let same = if number.is_some() { gone == self.moves[1] } else { come == self.moves[0] };
+        Ok((hash, if same { number } else { self.find(hash, key) }))
     }
 
     /// Whether a key can be here.
@@ -175,6 +215,7 @@ impl Store {
             }
         };
         let hashes = &self.hashes;
+        self.moves[0] += 1;
         self.index.insert_unique(hash, number as u32, |&number| hashes[number as usize]);
         number
     }
@@ -228,6 +269,7 @@ impl Store {
         }
         if let Ok(entry) = self.index.find_entry(self.hashes[number], |&other| other as usize == number) {
             entry.remove();
+            self.moves[1] += 1;
             self.free.push(number as u32);
         }
     }
@@ -323,6 +365,18 @@ impl Held {
             Self::List(items) => items.len(),
             Self::Map(map) => map.len(),
             Self::Buffer(buffer) => buffer.len(),
+        }
+    }
+
+    /// Asks for the memory of it, as far as it is read first.
+    #[inline]
+    fn prefetch(&self) {
+        match self {
+            Self::Nothing => {}
+            Self::Value(value) => value.prefetch(),
+            Self::List(items) => prefetch(items.as_ptr().cast(), size_of_val(&**items)),
+            Self::Map(map) => prefetch((&raw const **map).cast(), size_of::<Map>()),
+            Self::Buffer(buffer) => prefetch((&raw const **buffer).cast(), size_of::<Buffer>()),
         }
     }
 
