@@ -203,3 +203,36 @@ def test_state_goes_on_with_native_code_and_without(tmp_path: Path) -> None:
     assert [len(results) for results in expected] == [60] * 3
     for ways in (["auto", "off", "auto"], ["off", "auto", "off"]):
         assert results_in_turn(tmp_path / "".join(ways) / "job", ways) == expected
+
+
+class Noting(KeyedProcessFunction):
+    """Calls a method that gives nothing, once for each number."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.total = runtime_context.get_state(ValueStateDescriptor("total", LONG))
+
+    def note(self, number: int, key: int) -> None:
+        if number > 2:
+            large = number
+        total = self.total.value()
+        self.total.update((0 if total is None else total) + large + key)
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        for number in range(value[1], 0, -1):
+            self.note(number + value[3], ctx.get_current_key() * 100)
+        yield "noted", self.total.value() or 0, value[3]
+
+
+@pytest.mark.parametrize("rows", [[(0, 3, "", 2), (1, 2, "", 9), (0, 1, "", 5)], [(0, 3, "", 2), (0, 3, "", 1)]])
+def test_a_method_that_gives_nothing_begins_without_locals(rows: list[Any]) -> None:
+    results = []
+    for setting in ("auto", "off"):
+        settings = Configuration().set_string("penstock.native", setting)
+        env = StreamExecutionEnvironment.get_execution_environment(settings, executor="local")
+        records = env.from_collection(rows, RECORD).key_by(lambda row: row[0], LONG).process(Noting(), RESULT)
+        try:
+            results.append(collected(records))
+        except JobExecutionError as error:
+            results.append(repr(error.__cause__))
+    assert results[0] == results[1]
+    assert ("'large'" in results[0]) == (len(rows) == 2)

@@ -22,7 +22,7 @@ CRATES = {
 ORDER = {
     "runtime": ["hash", "key_groups", "key_type", "columns", "folds"],
     "columns": [
-        *("value", "python", "column", "exchange", "batch", "lines"),
+        *("ahead", "scan", "value", "python", "column", "exchange", "batch", "lines"),
         *("program", "heap", "machine", "vectors", "pipeline", "stamps", "router", "tables"),
     ],
     "planner": [

@@ -80,15 +80,8 @@ impl<'a> Machine<'a, '_, '_> {
             Expr::Concat(parts) => self.concat(frame, parts),
             Expr::Each(element, clauses) => self.comprehension(frame, element, clauses),
             Expr::Call(function, arguments) => self.call(frame, *function, arguments),
-            Expr::Let(parts) => {
-                let (local, value, body) = &**parts;
-                frame.locals[*local as usize] = Some(self.eval(frame, value)?);
-                self.eval(frame, body)
-            }
-            Expr::Unpacked(parts) => {
-                let (subject, count, body) = &**parts;
-                if self.has_items(frame, subject, *count)? { self.eval(frame, body) } else { Err(Doubt) }
-            }
+            Expr::Let(parts) => self.with_local(frame, parts),
+            Expr::Unpacked(parts) => self.unpacked(frame, parts),
             Expr::Sorted(keyed, reverse) => self.sorted(frame, keyed, reverse),
             Expr::Insorted(keyed, item, behind) => self.insorted(frame, keyed, item, *behind),
             Expr::Extreme(wanted, keyed, default) => self.extreme(frame, *wanted, keyed, default.as_deref()),

@@ -38,8 +38,13 @@ impl<'a> Machine<'a, '_, '_> {
         self.item(value, at, slow)
     }
 
-    /// Whether so many items are in a value, which is a tuple, a list or a row; others are in doubt.
-    pub(super) fn has_items(&mut self, frame: &mut Frame<'a>, subject: &'a Expr, count: usize) -> Result<bool, Doubt> {
+    /// An expression of what is in a value, if so many items are; others than tuples, lists and rows are in doubt.
+    pub(super) fn unpacked(&mut self, frame: &mut Frame<'a>, parts: &'a (Expr, usize, Expr)) -> Result<Value<'a>, Doubt> {
+        let (subject, count, body) = parts;
+        if self.has_items(frame, subject, *count)? { self.eval(frame, body) } else { Err(Doubt) }
+    }
+
+    fn has_items(&mut self, frame: &mut Frame<'a>, subject: &'a Expr, count: usize) -> Result<bool, Doubt> {
         if let Expr::Input(number) = subject
             && let Input::Row(column, row) = self.inputs[*number as usize]
             && let Data::Tuples(fields) = column.data()
@@ -50,6 +55,13 @@ impl<'a> Machine<'a, '_, '_> {
             Value::Tuple(items) | Value::List(items) | Value::Row(Shape { class: 0, .. }, items) => Ok(items.len() == count),
             _ => Err(Doubt),
         }
+    }
+
+    /// An expression behind a local that has a value of its own.
+    pub(super) fn with_local(&mut self, frame: &mut Frame<'a>, parts: &'a (u32, Expr, Expr)) -> Result<Value<'a>, Doubt> {
+        let (local, value, body) = parts;
+        frame.locals[*local as usize] = Some(self.eval(frame, value)?);
+        self.eval(frame, body)
     }
 
     /// What is at a constant place in a value.

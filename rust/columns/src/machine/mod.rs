@@ -156,6 +156,13 @@ impl<'a> Frame<'a> {
     }
 }
 
+impl Frame<'_> {
+    /// Locals, from one to before another, have nothing any more.
+    fn forget(&mut self, start: u32, end: u32) {
+        self.locals[start as usize..end as usize].fill(None);
+    }
+}
+
 /// How a statement ends.
 enum Flow<'a> {
     Next,
@@ -236,8 +243,8 @@ impl<'a> Machine<'a, '_, '_> {
                 Statement::Change(change, value) => self.change(frame, *change, value).map(|()| Flow::Next)?,
                 Statement::PutEntry(state, key, value) => self.put_entry(frame, *state, key, value).map(|()| Flow::Next)?,
                 Statement::Forget(start, end) => {
-                    frame.locals[*start as usize..*end as usize].fill(None);
-                    continue;
+                    frame.forget(*start, *end);
+                    Flow::Next
                 }
                 Statement::Doubt => return Err(Doubt),
             };

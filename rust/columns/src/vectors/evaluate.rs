@@ -134,21 +134,8 @@ impl<'a> Evaluator<'a> {
                 self.compare(*comparison, *slow, left, right)
             }
             Expr::If(parts) => self.choice(expr, parts),
-            Expr::Let(parts) => {
-                let (local, value, body) = &**parts;
-                self.locals[*local as usize] = Some(self.eval(value));
-                let result = self.eval(body);
-                self.locals[*local as usize] = None; // it may have fewer values than are looked at later
-                result
-            }
-            Expr::Unpacked(parts) => {
-                let (subject, count, body) = &**parts;
-                let subject = self.eval(subject);
-                match subject.fields(self.arena) {
-                    Some(fields) if fields.len() == *count => self.eval(body),
-                    _ => self.rowwise(expr),
-                }
-            }
+            Expr::Let(parts) => self.with_local(parts),
+            Expr::Unpacked(parts) => self.unpacked(expr, parts),
             Expr::And(operands) => self.joined(expr, operands, false),
             Expr::Or(operands) => self.joined(expr, operands, true),
             Expr::Apply(operation, known, arguments) => self.apply(*operation, *known, arguments),
@@ -165,6 +152,20 @@ impl<'a> Evaluator<'a> {
                     Some(default) => self.each(&[key, default], |arena, values| Ok(of(arena, values[0])?.unwrap_or(values[1]))),
                 }
             }
+            _ => self.rowwise(expr),
+        }
+    }
+
+    fn with_local(&mut self, (local, value, body): &'a (u32, Expr, Expr)) -> Vector<'a> {
+        self.locals[*local as usize] = Some(self.eval(value));
+        let result = self.eval(body);
+        self.locals[*local as usize] = None; // it may have fewer values than are looked at later
+        result
+    }
+
+    fn unpacked(&mut self, expr: &'a Expr, (subject, count, body): &'a (Expr, usize, Expr)) -> Vector<'a> {
+        match self.eval(subject).fields(self.arena) {
+            Some(fields) if fields.len() == *count => self.eval(body),
             _ => self.rowwise(expr),
         }
     }

@@ -118,7 +118,8 @@ impl Ints<'_> {
             _ => None,
         };
         let count = i64::try_from(self.count).ok();
-        let fits = self.base >= 0 && longest.zip(count).and_then(|(longest, count)| longest.checked_mul(count)).is_some_and(|most| most <= MOST_BYTES);
+        let fits = self.base >= 0
+            && longest.zip(count).and_then(|(longest, count)| longest.checked_mul(count)).is_some_and(|most| most <= MOST_BYTES);
         let mut ends = Vec::with_capacity(self.count + 1);
         ends.push(0);
         if !fits {
