@@ -35,7 +35,11 @@ impl Scope<'_> {
     fn named(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
         Ok(Some(match (name, rest) {
             ("local", [local]) => self.read_local(local)?,
-            ("state" | "held" | "around" | "map_get" | "map_has" | "map_empty" | "map_keys" | "map_values" | "map_items", _) => {
+            (
+                "state" | "held" | "readable" | "usable" | "shown" | "around" | "map_get" | "map_has" | "map_empty" | "map_keys"
+                | "map_values" | "map_items",
+                _,
+            ) => {
                 return self.asked(name, rest);
             }
             ("const", [constant]) => self.constant(Constant::parse(constant)?),

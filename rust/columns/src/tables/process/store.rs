@@ -4,10 +4,13 @@ use bumpalo::Bump;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use super::Kind;
-use super::buffer::Buffer;
-use super::map::{self, Map, MapStep};
+use super::held::{Held, Step, list};
+use super::life::Life;
+use super::map::{self, MapStep};
+use super::sweep::Sweeps;
+use super::{Kind, StateSpec};
 use crate::batch::Batch;
+use crate::column::Column;
 use crate::tables::cells::Cells;
 use crate::tables::kept::Kept;
 use crate::tables::table::{hash_of, hasher};
@@ -16,34 +19,6 @@ use crate::value::{Doubt, Value};
 
 /// States of a function at the most: each has a bit.
 pub const MOST_STATES: usize = 64;
-
-/// What a state has for a key.
-#[derive(Debug, Default)]
-pub enum Held {
-    #[default]
-    Nothing,
-    Value(Kept),
-    List(Vec<Kept>),
-    Map(Box<Map>),
-    Buffer(Box<Buffer>),
-}
-
-/// What a state will have.
-#[derive(Debug)]
-pub enum Step {
-    Set(Kept),
-    /// Items more.
-    Add(Vec<Kept>),
-    /// A list, with items at these places of the one before, or new ones.
-    Replace(Vec<Result<usize, Kept>>),
-    /// A record of a time more.
-    Insert(i64, Kept),
-    /// No record of a time.
-    Drop(i64),
-    /// A map that has something in it then.
-    Map(Box<MapStep>),
-    Clear,
-}
 
 /// What Python does not know of a state.
 #[derive(Debug, Default)]
@@ -61,6 +36,12 @@ pub struct StateNews {
 #[derive(Debug)]
 pub struct Store {
     pub kinds: Vec<Kind>,
+    /// Of states whose values expire.
+    pub lives: Vec<Option<Life>>,
+    /// What they show where there is nothing, in one row.
+    pub defaults: Vec<Option<Column>>,
+    /// The look at values that expire.
+    pub sweeps: Sweeps,
     keys: Cells,
     /// Of each state the types of its keys, if it is a map, and of its values or items, which all have; nothing is in them.
     types: Vec<[Cells; 2]>,
@@ -80,11 +61,15 @@ pub struct Store {
 }
 
 impl Store {
-    pub fn new(kinds: Vec<Kind>) -> Self {
-        let held = kinds.iter().map(|_| Vec::new()).collect();
-        let types = kinds.iter().map(|_| [Cells::default(), Cells::with_lists()]).collect();
+    pub fn new(states: &[StateSpec]) -> Self {
+        let held = states.iter().map(|_| Vec::new()).collect();
+        let types = states.iter().map(|_| [Cells::default(), Cells::with_lists()]).collect();
+        let lives: Vec<_> = states.iter().map(|state| state.life).collect();
         Self {
-            kinds,
+            kinds: states.iter().map(|state| state.kind).collect(),
+            sweeps: Sweeps::new(&lives),
+            lives,
+            defaults: states.iter().map(|state| state.default.as_ref().map(|batch| batch.records().clone())).collect(),
             keys: Cells::default(),
             types,
             hashes: Vec::new(),
@@ -170,6 +155,7 @@ impl Store {
                 self.hashes.push(hash);
                 self.changes.push(0);
                 self.known.push(0);
+                self.sweeps.grow();
                 self.held.iter_mut().for_each(|held| held.push(Held::Nothing));
                 self.hashes.len() - 1
             }
@@ -177,6 +163,21 @@ impl Store {
         let hashes = &self.hashes;
         self.index.insert_unique(hash, number as u32, |&number| hashes[number as usize]);
         number
+    }
+
+    /// The number of a key, a new one if it has none. Doubt: it cannot be here.
+    pub fn number_of(&mut self, key: Value<'_>) -> Result<usize, Doubt> {
+        let hash = self.hash(key)?;
+        match self.find(hash, key) {
+            Some(number) => Ok(number),
+            None if self.admits(key) => Ok(self.create(hash, key)),
+            None => Err(Doubt),
+        }
+    }
+
+    /// The key of a number.
+    pub fn key<'a>(&'a self, number: usize, arena: &'a Bump) -> Value<'a> {
+        self.keys.get(number, arena)
     }
 
     /// Does a step.
@@ -201,6 +202,10 @@ impl Store {
         let after = !matches!(held, Held::Nothing);
         self.full = self.full + usize::from(after) - usize::from(before);
         self.weight = self.weight + held.weight() - weight;
+        if after && !before {
+            let of_state = &self.held[state];
+            self.sweeps.note(state, number, |number| !matches!(of_state[number], Held::Nothing));
+        }
         if self.changes[number] == 0 {
             self.changed.push(number as u32);
         }
@@ -218,12 +223,13 @@ impl Store {
             self.known[at] = (0..self.kinds.len()).filter(has).fold(0, |bits, state| bits | 1 << state);
             self.retire(at);
         }
+        self.sweeps.settle();
         Ok(all)
     }
 
     /// Forgets a key that has nothing, if Python does not have anything of it either; another one may have its number then.
     pub fn retire(&mut self, number: usize) {
-        if self.known[number] != 0 || self.held.iter().any(|held| !matches!(held[number], Held::Nothing)) {
+        if self.known[number] != 0 || self.sweeps.need(number) || self.held.iter().any(|held| !matches!(held[number], Held::Nothing)) {
             return;
         }
         if let Ok(entry) = self.index.find_entry(self.hashes[number], |&other| other as usize == number) {
@@ -253,14 +259,17 @@ impl Store {
     fn news_of(&self, state: usize) -> Result<StateNews, Doubt> {
         let [mut removed, mut dropped, mut values] = [(); 3].map(|()| Rows::default());
         let mut arena = Bump::new();
-        for &number in &self.changed {
+        let changed = self.changed.iter().copied().filter(|&number| self.changes[number as usize] >> state & 1 == 1);
+        for number in self.sweeps.sorted(state, changed.collect()) {
             let number = number as usize;
-            if self.changes[number] >> state & 1 == 0 {
-                continue;
-            }
             let key = self.keys.get(number, &arena);
             let known = self.known[number] >> state & 1 == 1;
-            match &self.held[state][number] {
+            let again = known && self.sweeps.is_new(state, number);
+            let held = &self.held[state][number];
+            if again && !matches!(held, Held::Nothing) {
+                removed.push(&[key])?; // it is behind others in the order of Python's dict
+            }
+            match held {
                 Held::Value(value) => values.push(&[key, value.value()])?,
                 Held::List(items) => values.push(&[key, list(items, &arena)])?,
                 Held::Buffer(buffer) => {
@@ -269,7 +278,7 @@ impl Store {
                 }
                 Held::Map(map) => {
                     let news = map.news();
-                    if news.new && known {
+                    if news.new && known && !again {
                         removed.push(&[key])?;
                     }
                     news.removed.iter().try_for_each(|entry| dropped.push(&[key, entry.value()]))?;
@@ -289,15 +298,13 @@ impl Store {
         for (state, batches) in states.iter().enumerate() {
             each(batches, &mut arena, |fields, _| {
                 let (key, step, buckets) = self.read(state, fields)?;
+                if self.lives[state].is_some() && !step.has_times() {
+                    return Err(Doubt);
+                }
                 if !self.admits_step(state, &step) {
                     return Err(Doubt);
                 }
-                let hash = self.hash(key)?;
-                let number = match self.find(hash, key) {
-                    Some(number) => number,
-                    None if self.admits(key) => self.create(hash, key),
-                    None => return Err(Doubt),
-                };
+                let number = self.number_of(key)?;
                 self.apply(state, number, step);
                 if let (Some(buckets), Held::Buffer(buffer)) = (buckets, &mut self.held[state][number]) {
                     buffer.set_buckets(buckets)?;
@@ -306,76 +313,11 @@ impl Store {
                 Ok(())
             })?;
         }
+        self.sweeps.settle();
         for number in std::mem::take(&mut self.changed) {
             self.changes[number as usize] = 0;
             self.held.iter_mut().for_each(|held| held[number as usize].settle());
         }
         Ok(())
     }
-}
-
-impl Held {
-    /// How many values, items, entries or records there are.
-    fn weight(&self) -> usize {
-        match self {
-            Self::Nothing => 0,
-            Self::Value(_) => 1,
-            Self::List(items) => items.len(),
-            Self::Map(map) => map.len(),
-            Self::Buffer(buffer) => buffer.len(),
-        }
-    }
-
-    /// Adds a record to a buffer.
-    fn insert(&mut self, time: i64, record: Kept) {
-        if !matches!(self, Self::Buffer(_)) {
-            *self = Self::Buffer(Box::default());
-        }
-        if let Self::Buffer(buffer) = self {
-            buffer.insert(time, record);
-        }
-    }
-
-    /// Takes the records of a time out of a buffer.
-    fn drop_time(&mut self, time: i64) {
-        if let Self::Buffer(buffer) = self
-            && buffer.remove(time)
-        {
-            *self = Self::Nothing;
-        }
-    }
-
-    /// Has a list, with items at places of the one before, or new ones.
-    fn replace(&mut self, items: Vec<Result<usize, Kept>>) {
-        let mut old: Vec<Option<Kept>> = match std::mem::take(self) {
-            Self::List(list) => list.into_iter().map(Some).collect(),
-            _ => Vec::new(),
-        };
-        let item = |item: Result<usize, Kept>| match item {
-            Ok(at) => old.get_mut(at).and_then(Option::take),
-            Err(new) => Some(new),
-        };
-        *self = Self::List(items.into_iter().filter_map(item).collect());
-    }
-
-    fn change_map(&mut self, step: MapStep) {
-        if !matches!(self, Self::Map(_)) {
-            *self = Self::Map(Box::default());
-        }
-        if let Self::Map(map) = self {
-            map.apply(step);
-        }
-    }
-
-    /// Notes that Python knows what is there.
-    fn settle(&mut self) {
-        if let Self::Map(map) = self {
-            map.settled();
-        }
-    }
-}
-
-/// Kept items as a list.
-pub fn list<'a>(items: &'a [Kept], arena: &'a Bump) -> Value<'a> {
-    Value::List(arena.alloc_slice_fill_iter(items.iter().map(Kept::value)))
 }

@@ -13,7 +13,13 @@ fn process(states: &[Kind], body: &str, on_timer: &str) -> Process {
     let key = r#"{"v": 1, "functions": [{"params": 1, "locals": 1, "body": [["return", ["index", ["local", 0], ["const", 0]]]]}]}"#;
     let key = Program::parse(key).expect("it is a program");
     let inputs = vec![ProcessInput { key, function: program(body) }];
-    Process::new(ProcessSpec { inputs, on_timer: Some(program(on_timer)), states: states.to_vec(), bounds: None }).expect("they fit")
+    Process::new(ProcessSpec {
+        inputs,
+        on_timer: Some(program(on_timer)),
+        states: states.iter().map(|&kind| kind.into()).collect(),
+        bounds: None,
+    })
+    .expect("they fit")
 }
 
 fn batch(records: &[(&str, i64, i64)]) -> Batch {
@@ -150,8 +156,8 @@ fn what_python_knows_comes_back() {
     let last = process.news().expect("it can be shown");
     assert_eq!((last.states[0].removed[0].len(), last.states[0].values.len()), (1, 0));
     let rows = Builder::new();
-    assert!(process.load(&[vec![]], [&[Batch::new(rows.finish(), None).expect("it is empty")], &[]]).is_ok());
-    assert!(process.load(&[news.states[0].values.clone()], [&[], &[]]).is_ok());
+    assert!(process.load(&[vec![]], [&[Batch::new(rows.finish(), None).expect("it is empty")], &[]], &[]).is_ok());
+    assert!(process.load(&[news.states[0].values.clone()], [&[], &[]], &[]).is_ok());
     assert_eq!((process.len(), process.next_due(Domain::Event)), (2, None));
 }
 
@@ -170,7 +176,7 @@ fn join() -> Process {
     let function = Program::parse(&text).expect("it is a program");
     let inputs = vec![ProcessInput { key, function }; 2];
     let bounds = Some(Bounds { lower: -2, upper: 3 });
-    Process::new(ProcessSpec { inputs, on_timer: None, states: vec![Kind::Buffer; 2], bounds }).expect("they fit")
+    Process::new(ProcessSpec { inputs, on_timer: None, states: vec![Kind::Buffer.into(); 2], bounds }).expect("they fit")
 }
 
 fn triple(one: i64, two: i64, right: i64, time: i64) -> (String, Option<i64>) {
@@ -209,7 +215,7 @@ fn buffers_and_keys_are_forgotten_when_nothing_can_come() {
 fn joins_are_of_two_buffers() {
     let mut spec = join().spec;
     assert!(Process::new(ProcessSpec { bounds: None, ..spec.clone() }).is_none());
-    assert!(Process::new(ProcessSpec { states: vec![Kind::Buffer; 1], ..spec.clone() }).is_none());
+    assert!(Process::new(ProcessSpec { states: vec![Kind::Buffer.into(); 1], ..spec.clone() }).is_none());
     spec.bounds = Some(Bounds { lower: i64::MIN, upper: 0 });
     assert!(Process::new(spec).is_none());
 }
