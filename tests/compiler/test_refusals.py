@@ -221,14 +221,6 @@ class F(KeyedProcessFunction):
         self.list = context.get_list_state(None)
         self.map = context.get_map_state(None)
         self.reducing = context.get_reducing_state(None)
-        mortal = ValueStateDescriptor("mortal", None)
-        mortal.enable_time_to_live(None)
-        mortals = ListStateDescriptor("mortals", None)
-        for descriptor in [mortals]:
-            descriptor.enable_time_to_live(None)
-        self.mortal = context.get_state(mortal)
-        self.mortals = context.get_list_state(mortals)
-        self.least = context.get_state(ValueStateDescriptor("least", None, 0))
         function = max
         self.other = context.get_aggregating_state(AggregatingStateDescriptor("other", function, None))
         self.printing = context.get_reducing_state(ReducingStateDescriptor("p", lambda a, b: print(a) or b, None))
@@ -247,9 +239,6 @@ REFUSED_PROCESS = [
     ("¦self.reducing.get()", "the function of the reducing state reducing is not known before open() runs"),
     ("yield ¦self.other.get()", "the function of the aggregating state other is not known before open() runs"),
     ("self.printing.add(value)", "print() prints"),
-    ("yield ¦self.mortal.value()", "the value state mortal expires, and native code has no form of that"),
-    ("yield list(¦self.mortals.get())", "the list state mortals expires"),
-    ("yield ¦self.least.value()", "the value state least has a default value"),
     ("¦self.map[0], value = value", "assigns an item, which other code could see"),
     (
         "x = self.value.value()\n        x.append(1)\n        self.second.update(x)",

@@ -314,6 +314,32 @@ class Last(KeyedProcessFunction):
             last += [timestamp]
 
 
+class Defaults(KeyedProcessFunction):
+    """Value states that are not None where there is nothing."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.least = runtime_context.get_state(ValueStateDescriptor("least", LONG, 4))
+        self.items = runtime_context.get_state(ValueStateDescriptor("items", Types.LIST(LONG), [1, 2]))
+        self.row = runtime_context.get_state(ValueStateDescriptor("row", Types.PICKLED_BYTE_ARRAY(), Row(a=1, b=None)))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        self.least.update(min(self.least.value(), value[1]))
+        items = self.items.value()
+        items.append(value[1])
+        if value[1] % 2:
+            self.items.update(items)
+        items.append(1000)
+        row = self.row.value()
+        yield value[0], self.least.value(), list(items), row.a, row.b
+        if value[1] > 5:
+            self.least.update(None)
+            self.row.update(Row(a=2, b=value))
+        if value[1] < 0:
+            self.items.clear()
+            self.row.clear()
+            yield value[0], self.least.value(), self.items.value() is None, self.row.value().a, None
+
+
 def take_less(one: int, other: int) -> int:
     return min(one, other)
 
@@ -327,4 +353,5 @@ FUNCTIONS = {
     "combined": Combined,
     "by clock": ByClock,
     "last": Last,
+    "defaults": Defaults,
 }

@@ -81,6 +81,7 @@ STATEMENTS = [
     "if self.number.value() is not None and self.number.value() > 20:\n            return",
 ]
 """What a written function may do with a value, which is a pair, and its context."""
+OF_STATES = [statement for statement in STATEMENTS if "self." in statement]
 CLASS = """
 class Written({base}):
     def open(self, runtime_context):

@@ -142,9 +142,9 @@ impl Sweep {
 }
 
 /// Keys, each in a tuple.
-fn rows<'v>(keys: impl Iterator<Item = Value<'v>>) -> Result<Vec<Batch>, Doubt> {
+fn rows<'v>(mut keys: impl Iterator<Item = Value<'v>>) -> Result<Vec<Batch>, Doubt> {
     let mut rows = Rows::default();
-    keys.map(|key| rows.push(&[key])).collect::<Result<(), _>>()?;
+    keys.try_for_each(|key| rows.push(&[key]))?;
     Ok(rows.finish())
 }
 
