@@ -182,8 +182,8 @@ impl KeyedProcess {
     }
 }
 
-fn kind(name: &String) -> Option<Kind> {
-    match name.as_str() {
+fn kind(name: &str) -> Option<Kind> {
+    match name {
         "value" => Some(Kind::Value),
         "list" => Some(Kind::List),
         "buffer" => Some(Kind::Buffer),
