@@ -245,6 +245,11 @@ REFUSED_PROCESS = [
         "what is changed must be a new list",
     ),
     ("x = self.value.value()\n        x.append(1)\n        yield ¦x", "x is kept elsewhere while it can still grow"),
+    ("x = self.value.value() or {}\n        x[1] = 2\n        yield ¦x", "x is kept elsewhere while it can still grow"),
+    (
+        "x = self.value.value() or {1: 2}\n        x[1] = 2\n        self.value.update(x)",
+        "what is changed must be a new list",
+    ),
     ("x = self.value.value()\n        y = ¦x\n        y.append(1)", "what is changed must be a new list"),
     (
         "x = self.value.value()\n        x.append(1)\n        yield from (self.value.value() for _ in x)",

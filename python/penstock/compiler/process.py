@@ -279,7 +279,8 @@ class ProcessCalls(Patterns):
         if is_read(node) is not None:
             taken: list[Json] = [["set", place, ["state", number]], ["set", flag, ["held", number]]]
             if isinstance(node, ast.BoolOp):
-                new = [["set", place, ["list"]], ["set", flag, ["const", False]]]
+                empty = ["list"] if isinstance(node.values[-1], ast.List) else ["dict"]
+                new = [["set", place, empty], ["set", flag, ["const", False]]]
                 taken.append(["if", ["local", place], [], new])
             return taken
         value = self.expression(node)

@@ -314,6 +314,45 @@ class Last(KeyedProcessFunction):
             last += [timestamp]
 
 
+class Dicts(KeyedProcessFunction):
+    """Keeps dicts in value states, and changes them where they are."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.counts = runtime_context.get_state(ValueStateDescriptor("counts", Types.MAP(LONG, LONG)))
+        self.last = runtime_context.get_state(ValueStateDescriptor("last", Types.PICKLED_BYTE_ARRAY()))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        key, number = value
+        counts = self.counts.value() or {}
+        counts[number] = counts.get(number, 0) + 1
+        if number == 3:
+            counts = {other: count for other, count in counts.items() if other != 1}
+        if number == 4:
+            counts = {}
+        self.counts.update(counts)
+        if number > 6:
+            counts[100] = number
+        last = self.last.value()
+        if last is None:
+            last = {"key": ("", 0)}
+        last["number"] = key, number
+        last.update({str(number): value})
+        if number == 2:
+            last = {}
+            last[key] = key, number
+        if number != 5:
+            self.last.update(last)
+        if number < 0:
+            self.counts.clear()
+            counts[101] = number
+        yield key, list(counts.items()), sum(counts.values()), list(last.items()), number in counts
+
+    def on_timer(self, timestamp: int, ctx: Any) -> None:
+        counts = self.counts.value()
+        if counts is not None:
+            counts[timestamp] = 0
+
+
 class Defaults(KeyedProcessFunction):
     """Value states that are not None where there is nothing."""
 
@@ -354,4 +393,5 @@ FUNCTIONS = {
     "by clock": ByClock,
     "last": Last,
     "defaults": Defaults,
+    "dicts": Dicts,
 }

@@ -163,8 +163,20 @@ class Growing(KeyedProcessFunction):
         yield value[0], len(items)
 
 
-def test_a_long_list_goes_on_in_python():
-    both = BothProcesses(operator(Growing()), True)
+class Counts(KeyedProcessFunction):
+    def open(self, runtime_context: Any) -> None:
+        self.counts = runtime_context.get_state(ValueStateDescriptor("counts", Types.MAP(LONG, LONG)))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        counts = self.counts.value() or {}
+        counts[value[1]] = counts.get(value[1], 0) + 1
+        self.counts.update(counts)
+        yield value[0], len(counts)
+
+
+@pytest.mark.parametrize("function", [Growing, Counts])
+def test_a_long_list_or_dict_goes_on_in_python(function):
+    both = BothProcesses(operator(function()), True)
     for start in range(0, 200, 10):
         both.take([(("ab"[number % 2], number), number) for number in range(start, start + 10)])
         both.check()

@@ -14,6 +14,7 @@ from tests.runtime.operators import process_functions
 from tests.runtime.operators.process_functions import LONG
 
 HELD = "items = self.held.value() or []\n        "
+KNOWN = "counts = self.known.value() or {}\n        "
 STATEMENTS = [
     "self.number.update(value[1] + (self.number.value() or 0))",
     "self.number.update(self.number.value())",
@@ -62,6 +63,10 @@ STATEMENTS = [
     "items = []\n        items.append(value)\n        self.held.update(items)\n        insort(items, value)",
     "if self.held.value() is not None:\n            yield value[0], 1, 2",
     "self.held.clear()",
+    KNOWN + "counts[value[1]] = counts.get(value[1], 0) + 1\n        self.known.update(counts)",
+    KNOWN + "counts[value[1] + 1] = 0\n        yield value[0], len(counts), list(counts.items())",
+    "self.known.update({value[1]: 1, 2: 2})",
+    "self.known.clear()",
     "timers.register_event_time_timer(ctx.timestamp() + int(value[1]))",
     "timers.register_event_time_timer(ctx.timestamp() + 3)",
     "timers.delete_event_time_timer(ctx.timestamp() + 3)",
@@ -90,10 +95,12 @@ class Written({base}):
         entries, counts = MapStateDescriptor("map", LONG, PAIR), MapStateDescriptor("counts", PAIR, LONG)
         total = ReducingStateDescriptor("total", lambda one, other: (one[0], one[1] + other[1]), PAIR)
         mean = AggregatingStateDescriptor("mean", Mean())
-        for descriptor in [number, held, pair, pairs, entries, counts, total, mean]:
+        known = ValueStateDescriptor("known", Types.MAP(LONG, LONG))
+        for descriptor in [known, number, held, pair, pairs, entries, counts, total, mean]:
             expire(descriptor)
         self.number = runtime_context.get_state(number)
         self.held = runtime_context.get_state(held)
+        self.known = runtime_context.get_state(known)
         self.pair = runtime_context.get_state(pair)
         self.pairs = runtime_context.get_list_state(pairs)
         self.map = runtime_context.get_map_state(entries)

@@ -273,9 +273,10 @@ class NativeProcess(TimedStage):
         return VOID
 
     def _rows_of(self, kind: str, table: dict[Any, Any]) -> list[Any] | None:
-        """A table as rows: of maps one for each entry. None where a map is empty, or no dict."""
+        """A table as rows: of maps one for each entry, of values that are dicts a list of their entries. None where a
+        map is empty, or no dict."""
         if kind != "map":
-            return list(table.items())
+            return list(table.items() if kind != "value" else map(_row_of_value, table.items()))
         if not all(type(entries) is dict and entries for entries in table.values()):
             return None
         return [(key, entry, value) for key, entries in table.items() for entry, value in entries.items()]
@@ -283,8 +284,8 @@ class NativeProcess(TimedStage):
     def _settle_table(self, kind: str, table: dict[Any, Any], dropped: list[Any], values: list[Any]) -> None:
         """Bring a table up to date. A map is set again, so that it counts as changed."""
         if kind != "map":
-            for key, value in rows_of(values):
-                table[key] = value
+            for key, value, *time in rows_of(values):
+                table[key] = value if not time else _dict_of(value, time[0])
             return
         for key, entry in rows_of(dropped):
             entries = table[key] = table[key]
@@ -292,6 +293,21 @@ class NativeProcess(TimedStage):
         for key, entry, value in rows_of(values):
             entries = table[key] = table.get(key) or {}
             entries[entry] = value
+
+
+def _row_of_value(item: tuple[Any, Any]) -> tuple[Any, ...]:
+    """The row of a key and what is stored for it: itself, or of a dict the entries, and its time or None."""
+    key, stored = item
+    if type(stored) is dict:
+        return key, list(stored.items()), None
+    if type(stored) is tuple and len(stored) == 2 and type(stored[0]) is dict:
+        return key, list(stored[0].items()), stored[1]
+    return item
+
+
+def _dict_of(entries: list[Any], time: Any) -> Any:
+    """What is stored for a row with the entries of a dict."""
+    return dict(entries) if time is None else (dict(entries), time)
 
 
 class ProcessStage:

@@ -11,7 +11,7 @@ use crate::column::{DEPTH, Refusal};
 use crate::value::{Shape, Value};
 
 /// Items of a list at the most: a list is read and compared as a whole whenever it changes.
-const MOST_ITEMS: usize = 64;
+pub const MOST_ITEMS: usize = 64;
 
 /// Values of one type by number, and None among them. The first one that is not None decides on the type.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 //! out     its results
 //! store   the states of all keys
 //! held    what one has for a key
+//! dicts   values that are dicts
 //! map     a state that is a map
 //! timers  those of all keys
 //! draft   what a function changes in one
@@ -19,6 +20,7 @@
 
 mod buffer;
 mod changes;
+mod dicts;
 mod draft;
 mod held;
 mod join;

@@ -4,6 +4,7 @@ use bumpalo::Bump;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
+use super::dicts;
 use super::held::{Held, Step, list};
 use super::life::Life;
 use super::map::{self, MapStep};
@@ -27,7 +28,7 @@ pub struct StateNews {
     pub removed: Vec<Batch>,
     /// Of maps: key, and a key that the map has not any more.
     pub dropped: Vec<Batch>,
-    /// Key and value; of maps key, key in the map, and value, in the order of the map; of a buffer, for each record, key,
+    /// Key and value, of dicts [in another form](dicts); of maps key, key in the map, and value, in the order of the map; of a buffer, for each record, key,
     /// number of buckets, time and record.
     pub values: Vec<Batch>,
 }
@@ -122,7 +123,7 @@ impl Store {
     pub fn admits_step(&mut self, state: usize, step: &Step) -> bool {
         let [keys, values] = &mut self.types[state];
         match step {
-            Step::Set(value) => values.admits(value.value()),
+            Step::Set(value) => dicts::admits(keys, values, value.value(), self.lives[state].is_some()),
             Step::Insert(_, record) => (self.kinds[state] != Kind::Frozen || record.value().is_frozen()) && values.admits(record.value()),
             Step::Add(items) => items.iter().all(|item| values.admits(item.value())),
             Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| values.admits(item.value()))),
@@ -242,6 +243,7 @@ impl Store {
     fn read<'v>(&self, state: usize, fields: &[Value<'v>]) -> Result<(Value<'v>, Step, Option<i64>), Doubt> {
         match (self.kinds[state], fields) {
             (Kind::Value, &[key, value]) => Ok((key, Step::Set(Kept::new(value)?), None)),
+            (Kind::Value, &[key, Value::List(pairs), time]) => Ok((key, Step::Set(dicts::kept(pairs, time)?), None)),
             (Kind::List, &[key, Value::List(items)]) => {
                 Ok((key, Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?), None))
             }
@@ -270,7 +272,7 @@ impl Store {
                 removed.push(&[key])?; // it is behind others in the order of Python's dict
             }
             match held {
-                Held::Value(value) => values.push(&[key, value.value()])?,
+                Held::Value(value) => values.push(dicts::row(key, value.value(), self.lives[state].is_some(), &arena))?,
                 Held::List(items) => values.push(&[key, list(items, &arena)])?,
                 Held::Buffer(buffer) => {
                     let buckets = Value::Int(buffer.buckets());
