@@ -212,6 +212,21 @@ f = A()
 
 PROCESS = """\
 from penstock.datastream import *
+SHARED = []
+class Leaking(AggregateFunction):
+    def create_accumulator(self): return []
+    def add(self, value, accumulator):
+        accumulator.append(value)
+        return accumulator
+    def get_result(self, accumulator): return accumulator
+class Shared(Leaking):
+    def create_accumulator(self): return SHARED
+    def get_result(self, accumulator): return len(accumulator)
+class Nested(Shared):
+    def create_accumulator(self): return [[]]
+    def add(self, value, accumulator):
+        accumulator[0].append(value)
+        return accumulator
 class F(KeyedProcessFunction):
     def __init__(self):
         self.plain = [1]
@@ -224,6 +239,9 @@ class F(KeyedProcessFunction):
         function = max
         self.other = context.get_aggregating_state(AggregatingStateDescriptor("other", function, None))
         self.printing = context.get_reducing_state(ReducingStateDescriptor("p", lambda a, b: print(a) or b, None))
+        self.leaking = context.get_aggregating_state(AggregatingStateDescriptor("leaking", Leaking()))
+        self.shared = context.get_aggregating_state(AggregatingStateDescriptor("shared", Shared()))
+        self.nested = context.get_aggregating_state(AggregatingStateDescriptor("nested", Nested()))
         self.either = context.get_state(None)
         self.either = None
         self.late = context.get_state(None)
@@ -239,6 +257,9 @@ REFUSED_PROCESS = [
     ("¦self.reducing.get()", "the function of the reducing state reducing is not known before open() runs"),
     ("yield ¦self.other.get()", "the function of the aggregating state other is not known before open() runs"),
     ("self.printing.add(value)", "print() prints"),
+    ("¦self.leaking.add(value)", "add() changes an accumulator that other code could see"),
+    ("self.shared.add(value)", "SHARED is shared"),
+    ("self.nested.add(value)", "changes an object"),
     ("¦self.map[0], value = value", "assigns an item, which other code could see"),
     (
         "x = self.value.value()\n        x.append(1)\n        self.second.update(x)",

@@ -201,6 +201,45 @@ class Mean(AggregateFunction):
         raise NotImplementedError
 
 
+class Tally(AggregateFunction):
+    """Counts numbers in a dict that it changes."""
+
+    def create_accumulator(self) -> Any:
+        return {}
+
+    def add(self, value: Any, accumulator: Any) -> Any:
+        if value[1] == 8:
+            return {8: 100}
+        accumulator[value[1]] = accumulator.get(value[1], 0) + 1
+        if value[1] in (2, 3):
+            accumulator[2] += 10
+        return accumulator
+
+    def get_result(self, accumulator: Any) -> Any:
+        return len(accumulator), list(accumulator.items()), accumulator.get(2, -1), max(accumulator)
+
+    def merge(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+
+class Recent(AggregateFunction):
+    """The last values, in a list that it changes."""
+
+    def create_accumulator(self) -> Any:
+        return [("first", 0)]
+
+    def add(self, value: Any, accumulator: Any) -> Any:
+        accumulator.append(value)
+        accumulator[0] = value[0], accumulator[0][1] + value[1]
+        return accumulator[-3:] if len(accumulator) > 5 else accumulator
+
+    def get_result(self, accumulator: Any) -> Any:
+        return [item[1] for item in accumulator] if accumulator else None
+
+    def merge(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+
 class Larger(ReduceFunction):
     def reduce(self, value1: Any, value2: Any) -> Any:
         return value1 if value1 is not None and value1[1] > value2[1] else self.other(value2)
@@ -242,6 +281,26 @@ class Combined(KeyedProcessFunction):
 
     def on_timer(self, timestamp: int, ctx: Any) -> None:
         self.largest.clear()
+
+
+class Changing(KeyedProcessFunction):
+    """States whose accumulators are changed where they are."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.tally = runtime_context.get_aggregating_state(AggregatingStateDescriptor("tally", Tally()))
+        self.recent = runtime_context.get_aggregating_state(AggregatingStateDescriptor("recent", Recent()))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        if value[1] != 3:
+            self.tally.add(value)
+        self.recent.add(value)
+        yield value[0], self.tally.get(), self.recent.get()
+        if value[1] > 7:
+            self.tally.clear()
+            self.recent.add(("more", 1))
+
+    def on_timer(self, timestamp: int, ctx: Any) -> None:
+        self.recent.clear()
 
 
 class ByClock(KeyedProcessFunction):
@@ -390,6 +449,7 @@ FUNCTIONS = {
     "rows": Rows,
     "maps": MapStates,
     "combined": Combined,
+    "changing": Changing,
     "by clock": ByClock,
     "last": Last,
     "defaults": Defaults,

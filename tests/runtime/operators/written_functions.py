@@ -44,6 +44,10 @@ STATEMENTS = [
     "self.mean.add(value)",
     "self.mean.add((value[0], 2 * value[1]))",
     "self.mean.clear()",
+    "if value[1] != 3:\n            self.tally.add(value)",
+    "self.tally.clear()",
+    "self.recent.add((value[0], 1))",
+    "yield self.recent.get(), self.tally.get(), value[0]",
     "yield self.total.get(), self.mean.get(), value[1]",
     HELD + "items.append(value)\n        self.held.update(items[-5:])",
     HELD + "items.append(value)\n        self.held.update(items)\n        items.append((value[0], 0))",
@@ -96,10 +100,14 @@ class Written({base}):
         total = ReducingStateDescriptor("total", lambda one, other: (one[0], one[1] + other[1]), PAIR)
         mean = AggregatingStateDescriptor("mean", Mean())
         known = ValueStateDescriptor("known", Types.MAP(LONG, LONG))
-        for descriptor in [known, number, held, pair, pairs, entries, counts, total, mean]:
+        tally = AggregatingStateDescriptor("tally", Tally())
+        recent = AggregatingStateDescriptor("recent", Recent())
+        for descriptor in [tally, recent, known, number, held, pair, pairs, entries, counts, total, mean]:
             expire(descriptor)
         self.number = runtime_context.get_state(number)
         self.held = runtime_context.get_state(held)
+        self.tally = runtime_context.get_aggregating_state(tally)
+        self.recent = runtime_context.get_aggregating_state(recent)
         self.known = runtime_context.get_state(known)
         self.pair = runtime_context.get_state(pair)
         self.pairs = runtime_context.get_list_state(pairs)
