@@ -151,8 +151,11 @@ fn rows<'v>(mut keys: impl Iterator<Item = Value<'v>>) -> Result<Vec<Batch>, Dou
 impl Store {
     /// Notes how far the look has come; `own` is the number of the key of the record.
     pub(super) fn note_swept(&mut self, swept: Swept, own: Option<usize>) {
+        let state = swept.state;
         for number in self.sweeps.apply(swept, own) {
-            self.retire(number as usize);
+            if matches!(self.held(state, number as usize), Held::Nothing) {
+                self.retire(number as usize);
+            }
         }
     }
 
