@@ -212,6 +212,21 @@ f = A()
 
 PROCESS = """\
 from penstock.datastream import *
+SHARED = []
+class Leaking(AggregateFunction):
+    def create_accumulator(self): return []
+    def add(self, value, accumulator):
+        accumulator.append(value)
+        return accumulator
+    def get_result(self, accumulator): return accumulator
+class Shared(Leaking):
+    def create_accumulator(self): return SHARED
+    def get_result(self, accumulator): return len(accumulator)
+class Nested(Shared):
+    def create_accumulator(self): return [[]]
+    def add(self, value, accumulator):
+        accumulator[0].append(value)
+        return accumulator
 class F(KeyedProcessFunction):
     def __init__(self):
         self.plain = [1]
@@ -221,17 +236,12 @@ class F(KeyedProcessFunction):
         self.list = context.get_list_state(None)
         self.map = context.get_map_state(None)
         self.reducing = context.get_reducing_state(None)
-        mortal = ValueStateDescriptor("mortal", None)
-        mortal.enable_time_to_live(None)
-        mortals = ListStateDescriptor("mortals", None)
-        for descriptor in [mortals]:
-            descriptor.enable_time_to_live(None)
-        self.mortal = context.get_state(mortal)
-        self.mortals = context.get_list_state(mortals)
-        self.least = context.get_state(ValueStateDescriptor("least", None, 0))
         function = max
         self.other = context.get_aggregating_state(AggregatingStateDescriptor("other", function, None))
         self.printing = context.get_reducing_state(ReducingStateDescriptor("p", lambda a, b: print(a) or b, None))
+        self.leaking = context.get_aggregating_state(AggregatingStateDescriptor("leaking", Leaking()))
+        self.shared = context.get_aggregating_state(AggregatingStateDescriptor("shared", Shared()))
+        self.nested = context.get_aggregating_state(AggregatingStateDescriptor("nested", Nested()))
         self.either = context.get_state(None)
         self.either = None
         self.late = context.get_state(None)
@@ -247,15 +257,20 @@ REFUSED_PROCESS = [
     ("¦self.reducing.get()", "the function of the reducing state reducing is not known before open() runs"),
     ("yield ¦self.other.get()", "the function of the aggregating state other is not known before open() runs"),
     ("self.printing.add(value)", "print() prints"),
-    ("yield ¦self.mortal.value()", "the value state mortal expires, and native code has no form of that"),
-    ("yield list(¦self.mortals.get())", "the list state mortals expires"),
-    ("yield ¦self.least.value()", "the value state least has a default value"),
+    ("¦self.leaking.add(value)", "add() changes an accumulator that other code could see"),
+    ("self.shared.add(value)", "SHARED is shared"),
+    ("self.nested.add(value)", "changes an object"),
     ("¦self.map[0], value = value", "assigns an item, which other code could see"),
     (
         "x = self.value.value()\n        x.append(1)\n        self.second.update(x)",
         "what is changed must be a new list",
     ),
     ("x = self.value.value()\n        x.append(1)\n        yield ¦x", "x is kept elsewhere while it can still grow"),
+    ("x = self.value.value() or {}\n        x[1] = 2\n        yield ¦x", "x is kept elsewhere while it can still grow"),
+    (
+        "x = self.value.value() or {1: 2}\n        x[1] = 2\n        self.value.update(x)",
+        "what is changed must be a new list",
+    ),
     ("x = self.value.value()\n        y = ¦x\n        y.append(1)", "what is changed must be a new list"),
     (
         "x = self.value.value()\n        x.append(1)\n        yield from (self.value.value() for _ in x)",

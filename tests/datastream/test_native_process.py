@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.common import Configuration, Duration, Types, WatermarkStrategy
+from penstock.common import Configuration, Duration, Time, Types, WatermarkStrategy
 from penstock.datastream import (
     DataStream,
     KeyedCoProcessFunction,
@@ -18,6 +18,7 @@ from penstock.datastream import (
     ListStateDescriptor,
     MapStateDescriptor,
     ReducingStateDescriptor,
+    StateTtlConfig,
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
@@ -163,13 +164,22 @@ def test_random_process_functions_are_the_same(
 
 
 class AllStates(KeyedProcessFunction):
-    """Every kind of state, and a timer."""
+    """Every kind of state, and a timer. The values may expire, after a day."""
+
+    def __init__(self, expires: bool) -> None:
+        self.expires = expires
 
     def open(self, runtime_context: Any) -> None:
-        self.value = runtime_context.get_state(ValueStateDescriptor("value", LONG))
-        self.list = runtime_context.get_list_state(ListStateDescriptor("list", LONG))
-        self.map = runtime_context.get_map_state(MapStateDescriptor("map", LONG, Types.STRING()))
-        self.sum = runtime_context.get_reducing_state(ReducingStateDescriptor("sum", lambda a, b: a + b, LONG))
+        value, elements = ValueStateDescriptor("value", LONG), ListStateDescriptor("list", LONG)
+        entries = MapStateDescriptor("map", LONG, Types.STRING())
+        total = ReducingStateDescriptor("sum", lambda a, b: a + b, LONG)
+        for descriptor in [value, elements, entries, total]:
+            if self.expires:
+                descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.days(1)).build())
+        self.value = runtime_context.get_state(value)
+        self.list = runtime_context.get_list_state(elements)
+        self.map = runtime_context.get_map_state(entries)
+        self.sum = runtime_context.get_reducing_state(total)
 
     def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
         key, number = value
@@ -185,24 +195,25 @@ class AllStates(KeyedProcessFunction):
         yield ctx.get_current_key(), self.value.value(), [timestamp], [], self.sum.get()
 
 
-def results_in_turn(folder: Path, ways: list[str]) -> list[list[Any]]:
+def results_in_turn(folder: Path, ways: list[str], expires: bool) -> list[list[Any]]:
     """The results of a job that goes on with more records, native code on or off each time."""
     results = []
     for turn, way in enumerate(ways, 1):
         env = environment(folder, 2, penstock__native=way, penstock__step__records=20)
         records = [(f"key {number % 3}", number * number % 23) for number in range(60 * turn)]
         keyed = fed(env, folder, records, Types.TUPLE([Types.STRING(), LONG])).key_by(lambda record: record[0])
-        shown = keyed.process(AllStates()).uid("all").map(repr, Types.STRING())
+        shown = keyed.process(AllStates(expires)).uid("all").map(repr, Types.STRING())
         results.append(sorted(collected(shown)))
     return results
 
 
 @pytest.mark.slow
-def test_state_goes_on_with_native_code_and_without(tmp_path: Path) -> None:
-    expected = results_in_turn(tmp_path / "off" / "job", ["off"] * 3)
+@pytest.mark.parametrize("expires", [False, True])
+def test_state_goes_on_with_native_code_and_without(expires: bool, tmp_path: Path) -> None:
+    expected = results_in_turn(tmp_path / "off" / "job", ["off"] * 3, expires)
     assert [len(results) for results in expected] == [60] * 3
     for ways in (["auto", "off", "auto"], ["off", "auto", "off"]):
-        assert results_in_turn(tmp_path / "".join(ways) / "job", ways) == expected
+        assert results_in_turn(tmp_path / "".join(ways) / "job", ways, expires) == expected
 
 
 class Noting(KeyedProcessFunction):

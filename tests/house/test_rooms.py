@@ -97,6 +97,7 @@ ROOMS = {
         "opened",
         "lists",
         "held_lists",
+        "accumulators",
         "windows",
         "expressions",
         "patterns",

@@ -14,6 +14,9 @@ class KeyedProcess:
         inputs: of each input, what gives the key of a record, and what takes a record.
         on_timer: takes the time of a timer; None where nothing is done then.
         states: of each state, ``value``, ``list``, ``map``, ``buffer`` or ``frozen``: a buffer of records that nobody can change.
+        lives: of each state, None or how its values expire: after how many milliseconds, whether reading makes them live on,
+            whether those that are over can be seen, and how many each access looks at.
+        defaults: of each state, None or a batch of one value, which is there where there is none.
         bounds: where two inputs are joined, how far a right record's time may be from a left one's, the least and the most. Then
             a function takes both records, and there are two buffers.
 
@@ -26,6 +29,8 @@ class KeyedProcess:
         inputs: list[tuple[Program, Program]],
         on_timer: Program | None,
         states: list[str],
+        lives: list[tuple[int, bool, bool, int] | None],
+        defaults: list[Batch | None],
         bounds: tuple[int, int] | None = None,
     ) -> KeyedProcess: ...
     def __len__(self) -> int: ...
@@ -82,7 +87,23 @@ class KeyedProcess:
             ValueError: something of it cannot be in a batch.
         """
 
-    def load(self, states: list[list[Batch]], timers: list[Batch], by_clock: list[Batch]) -> bool:
+    def places(self) -> list[tuple[int, list[Batch]]]:
+        """How far the look at values that expire has come.
+
+        Returns:
+            Of each state how many may be looked at now, and batches of the keys that this round still looks at, each in a tuple.
+
+        Raises:
+            ValueError: one of them cannot be in a batch.
+        """
+
+    def load(
+        self,
+        states: list[list[Batch]],
+        timers: list[Batch],
+        by_clock: list[Batch],
+        places: list[tuple[int, list[Batch]]],
+    ) -> bool:
         """Take the state of Python in place of this one.
 
         Args:
@@ -90,6 +111,7 @@ class KeyedProcess:
             timers: all timers of event time as they are in the heap (time, key, and the times of a window that has this
                 time alone).
             by_clock: those by the clock.
+            places: as ``places`` gives them.
 
         Returns:
             Whether all of it can be here; if not, nothing is.

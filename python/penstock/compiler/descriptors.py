@@ -1,5 +1,5 @@
 """The descriptors of states, as far as ``open`` shows them without being run: functions of reducing and aggregating
-states, and what native code has no form of.
+states.
 
 A descriptor has its function: a lambda, a function, a method, an object, or the call of a class without arguments.
 Native code begins in the task, when the function is open, and only if the state has the functions of these *marks*."""
@@ -13,7 +13,6 @@ from typing import Any
 from penstock.common.functions.state_descriptor import (
     AggregatingStateDescriptor,
     ReducingStateDescriptor,
-    ValueStateDescriptor,
 )
 from penstock.compiler.names import Scope, Static, assigned_names
 from penstock.compiler.program import RefusedError
@@ -51,31 +50,6 @@ class Opening:
         if isinstance(argument, ast.Call) and not argument.args and not argument.keywords:
             return _instance(self._static(argument.func))
         return self._static(argument)
-
-    def unsuited(self, node: ast.expr | None) -> str:
-        """Why the state for a descriptor stays in Python, as the end of a sentence; "" if nothing shows that."""
-        if isinstance(node, ast.Name) and node.id in self._expiring():
-            return "expires, and native code has no form of that"
-        descriptor = self._descriptor(node)
-        if descriptor is not None and self._static(descriptor.func) is ValueStateDescriptor:
-            defaults = [*descriptor.args[2:], *(key.value for key in descriptor.keywords if key.arg == "default_value")]
-            if any(not isinstance(default, ast.Constant) or default.value is not None for default in defaults):
-                return "has a default value, and native code has no form of that"
-        return ""
-
-    def _expiring(self) -> set[str]:
-        """The variables whose descriptors get a time to live in any case."""
-        names: set[str] = set()
-        for node in self._tree.body:
-            for statement in node.body if isinstance(node, ast.For) else [node]:
-                called = statement.value.func if isinstance(getattr(statement, "value", None), ast.Call) else None  # type: ignore[attr-defined]
-                if not isinstance(called, ast.Attribute) or called.attr != "enable_time_to_live":
-                    continue
-                of = ast.unparse(called.value)
-                looped = isinstance(node, ast.For) and ast.unparse(node.target) == of
-                parts = ast.walk(node.iter if looped else called.value)  # type: ignore[attr-defined]
-                names.update(part.id for part in parts if isinstance(part, ast.Name))
-        return names
 
     def _descriptor(self, node: ast.expr | None) -> ast.Call | None:
         """The call that makes a descriptor: itself, or what a variable has that is assigned once."""

@@ -19,6 +19,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
+from penstock.compiler.accumulators import is_changed, is_shown
 from penstock.compiler.dates import GIVES, gives_dates
 from penstock.compiler.lists import Lists, lists_of
 from penstock.compiler.names import CONTEXT, PAIR_CONTEXT, Context, Opened, Scope, Static, assigned_names, body_of
@@ -251,7 +252,10 @@ class _Unit:
             if method in _SEES_WINDOW:
                 parameter = _parameters(function, first, keywords, count, tree)[0][-2]  # with and without a key
                 tree = with_window(tree, parameter, context=method == "process")
-            self.functions[number] = self._compile(function, file, tree, first, keywords, result, count, emits, changes)
+            parts = bool(method)  # native state has no objects in an accumulator
+            self.functions[number] = self._compile(
+                function, file, tree, first, keywords, result, count, emits, changes, parts
+            )
         except RefusedError as error:
             _place(error, function, self.trees)
             raise
@@ -270,6 +274,7 @@ class _Unit:
         count: int | None,
         emits: bool,
         changes: Sequence[int],
+        parts: bool,
     ) -> Json:
         flags = function.__code__.co_flags
         if flags & (CO_COROUTINE | CO_ASYNC_GENERATOR):
@@ -292,6 +297,8 @@ class _Unit:
         scope.tags = self.tags if any(map(is_context, statics.values())) else None
         accumulators = [name for place, name in enumerate(parameters) if place in changes]
         lists = lists_of(tree, set(parameters), emits=emits, accumulators=accumulators)
+        if not parts:
+            lists = replace(lists, parts=frozenset())
         return self._translate(scope, tree, parameters, result, lists, is_generator, initial)
 
     def _translate(
@@ -337,7 +344,12 @@ class _Body(Statements):
         plain, first, keywords = _plain(_bound(function, method))
         if plain is None or plain in LIBRARY:
             raise RefusedError(f"{method}() of the state's function is not written in Python", node)
-        return self.unit.compile(plain, first, keywords, count=count)
+        changes: Sequence[int] = ()
+        if method == "add" and is_changed(plain, self.unit.trees):
+            if is_shown(_plain(_bound(function, "get_result"))[0], self.unit.trees):
+                raise RefusedError("add() changes an accumulator that other code could see", node)
+            changes = _ACCUMULATORS["add"]
+        return self.unit.compile(plain, first, keywords, count=count, changes=changes)
 
     def program_call(self, static: Static, node: ast.Call) -> Json:
         plain, first, keywords = _plain(static.value)

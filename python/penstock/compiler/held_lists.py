@@ -1,8 +1,8 @@
-"""Value states whose value is a list that the function changes where it is: ``items = self.items.value()``,
+"""Value states whose value is a list or a dict that the function changes where it is: ``items = self.items.value()``,
 ``items.append(x)``, ``self.items.update(items)``.
 
 Programs have no objects that are shared, so nobody else may have the list: in every method it is read into one
-variable, changed there, and nothing but it or a new list becomes the value of the state. As what is done to the
+variable, changed there, and nothing but it or a new one becomes the value of the state. As what is done to the
 variable is seen in the state at once, the program stores the list after each change, while it is that of the state."""
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def held_lists(values: Iterable[str], methods: Iterable[ast.FunctionDef]) -> Hel
 
 
 def is_read(node: ast.AST) -> ast.Attribute | None:
-    """The state of ``self.items.value()`` and ``self.items.value() or []``; None for another expression."""
+    """The state of ``self.items.value()``, with ``or []`` or ``or {}`` behind it; None for another expression."""
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
         node = node.values[0] if _is_empty(node.values[1]) else node
     called = node.func if isinstance(node, ast.Call) else None
@@ -130,16 +130,16 @@ def is_read(node: ast.AST) -> ast.Attribute | None:
 
 
 def _is_empty(node: ast.expr) -> bool:
-    return isinstance(node, ast.List) and not node.elts
+    return (isinstance(node, ast.List) and not node.elts) or (isinstance(node, ast.Dict) and not node.keys)
 
 
 def _is_new(node: ast.expr) -> bool:
-    """Whether an expression is a list that is new."""
+    """Whether an expression is a list or a dict that is new."""
     if isinstance(node, ast.Subscript):
         return isinstance(node.slice, ast.Slice) and isinstance(node.value, ast.Name)
     called = node.func if isinstance(node, ast.Call) else None
-    return isinstance(node, ast.List | ast.ListComp) or (
-        isinstance(called, ast.Name) and called.id in ("list", "sorted")
+    return isinstance(node, ast.List | ast.ListComp | ast.Dict | ast.DictComp) or (
+        isinstance(called, ast.Name) and called.id in ("list", "sorted", "dict")
     )
 
 

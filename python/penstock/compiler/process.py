@@ -64,8 +64,6 @@ class KeyedStates:
     kinds: Mapping[str, str] = field(default_factory=dict[str, str])
     functions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Those of reducing and aggregating states, as far as they are known."""
-    unsuited: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Why states stay in Python, where that is known."""
     lists: HeldLists = field(default_factory=dict[ast.AST, Mapping[str, str]])
     """The variables of methods that have the lists of value states."""
 
@@ -100,18 +98,17 @@ def states_of(
     kinds = {name: kind for name, value in once.items() if (kind := _kind(value, context))}
     if file is None:
         return KeyedStates(owner, kinds)
-    opening, functions, unsuited = Opening(owner, function, tree, file, trees), dict[str, Any](), dict[str, str]()
+    opening, functions = Opening(owner, function, tree, file, trees), dict[str, Any]()
     for name, kind in kinds.items():
         call = once[name]
         descriptor = call.args[0] if isinstance(call, ast.Call) and len(call.args) == 1 else None
-        unsuited[name] = opening.unsuited(descriptor)
         if kind in _COMBINING:
             functions[name] = opening.combining(descriptor, kind)
     functions = {name: known for name, known in functions.items() if known is not None}
     methods = (trees.of(member) for member in _methods_of(type(owner)) if member is not function)
     values = [name for name, kind in kinds.items() if kind == "value"]
     lists = held_lists(values, [part for part in methods if isinstance(part, ast.FunctionDef)]) if values else {}
-    return KeyedStates(owner, kinds, functions, unsuited, lists)
+    return KeyedStates(owner, kinds, functions, lists)
 
 
 def _methods_of(cls: type) -> Iterator[FunctionType]:
@@ -280,9 +277,10 @@ class ProcessCalls(Patterns):
         """The assignment of a variable that may have the list of a state."""
         (number, flag), place = self.held[name], self.scope.number(name)
         if is_read(node) is not None:
-            taken: list[Json] = [["set", place, ["state", number]], ["set", flag, ["const", True]]]
+            taken: list[Json] = [["set", place, ["state", number]], ["set", flag, ["held", number]]]
             if isinstance(node, ast.BoolOp):
-                new = [["set", place, ["list"]], ["set", flag, ["const", False]]]
+                empty = ["list"] if isinstance(node.values[-1], ast.List) else ["dict"]
+                new = [["set", place, empty], ["set", flag, ["const", False]]]
                 taken.append(["if", ["local", place], [], new])
             return taken
         value = self.expression(node)
@@ -309,15 +307,15 @@ class ProcessCalls(Patterns):
     def _combine(self, state: tuple[int, str], argument: ast.expr, node: ast.AST) -> list[Json]:
         """The effect of ``add`` of a reducing or aggregating state."""
         number, kind = state
-        value, held = self.scope.fresh(), ["held", number]
-        added, before = ["local", value], ["state", number]
+        value, usable = self.scope.fresh(), ["usable", number]
+        added, before = ["local", value], ["shown", number]
         begin: Json = ["set", value, self.expression(argument)]
         if kind == "reducing":
             reduced = ["call", self._method_of(state, "reduce", 2, node), before, added]
-            return [begin, ["if", held, [["store", number, reduced]], [["store", number, added]]]]
+            return [begin, ["if", usable, [["combine", number, reduced]], [["combine", number, added]]]]
         new = ["call", self._method_of(state, "create_accumulator", 0, node)]
-        result = ["call", self._method_of(state, "add", 2, node), added, ["if", held, before, new]]
-        return [begin, ["store", number, result]]
+        result = ["call", self._method_of(state, "add", 2, node), added, ["if", usable, before, new]]
+        return [begin, ["combine", number, result]]
 
     def _method_of(self, state: tuple[int, str], method: str, count: int, node: ast.AST) -> int:
         states = self.scope.states
@@ -328,8 +326,8 @@ class ProcessCalls(Patterns):
         if kind in _COMBINING and method == "get" and not node.args and not node.keywords:
             if kind == "reducing":
                 return ["state", number]
-            result = ["call", self._method_of(state, "get_result", 1, node), ["state", number]]
-            return ["if", ["held", number], result, ["const", None]]
+            result = ["call", self._method_of(state, "get_result", 1, node), ["shown", number]]
+            return ["if", ["readable", number], result, ["const", None]]
         if kind == "map" and method in _MAP_READS:
             if method not in _KEYED_READS and not node.args and not node.keywords:
                 return [_MAP_READS[method], number]
@@ -349,8 +347,6 @@ class ProcessCalls(Patterns):
         if states is None or not isinstance(node, ast.Attribute) or not self.scope.is_state(node):
             return None
         kind, native = states.kinds[node.attr], list(states.native)
-        if states.unsuited.get(node.attr):
-            raise RefusedError(f"the {kind} state {node.attr} {states.unsuited[node.attr]}", node)
         if node.attr not in native:
             raise RefusedError(f"the function of the {kind} state {node.attr} is not known before open() runs", node)
         return native.index(node.attr), kind

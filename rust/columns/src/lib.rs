@@ -30,6 +30,6 @@ pub use program::Program;
 pub use router::Router;
 pub use tables::{
     Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Domain, Fired, Fold, KeyedReduce,
-    Kind, News, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, Table, Taken, WindowSpec, Windows,
+    Kind, Life, News, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, StateSpec, Table, Taken, WindowSpec, Windows,
 };
 pub use value::{Doubt, Shape, Value};

@@ -1,6 +1,6 @@
 //! Functions of a keyed stream with state and timers, as Python sees them.
 
-use penstock_columns::{Batch as Columns, Bounds, Domain, Kind, Process, ProcessInput, ProcessSpec, Processed};
+use penstock_columns::{Batch as Columns, Bounds, Domain, Kind, Life, Process, ProcessInput, ProcessSpec, Processed, StateSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -10,6 +10,10 @@ use super::pipelines::Program;
 /// Results; those for side outputs by tag; in which order they came; how many records or timers are done; doubt.
 type Results = (Option<Batch>, Vec<(u32, Batch)>, Vec<(Option<u32>, usize)>, usize, bool);
 
+/// How many milliseconds values live, whether reading makes them live on, whether those that are over can be seen, and how many
+/// each access looks at.
+type Lifetime = (i64, bool, bool, i64);
+
 type News = (Vec<(Vec<Batch>, Vec<Batch>, Vec<Batch>)>, Vec<(bool, Vec<Batch>)>);
 
 /// The state and the timers of a compiled process function, as ``penstock.runtime.operators.process`` has them, on columns.
@@ -18,6 +22,9 @@ type News = (Vec<(Vec<Batch>, Vec<Batch>, Vec<Batch>)>, Vec<(bool, Vec<Batch>)>)
 ///     inputs: of each input, what gives the key of a record, and what takes a record.
 ///     on_timer: takes the time of a timer; None where nothing is done then.
 ///     states: of each state, ``value``, ``list``, ``map``, ``buffer`` or ``frozen``: a buffer of records that nobody can change.
+///     lives: of each state, None or how its values expire: after how many milliseconds, whether reading makes them live on,
+///         whether those that are over can be seen, and how many each access looks at.
+///     defaults: of each state, None or a batch of one value, which is there where there is none.
 ///     bounds: where two inputs are joined, how far a right record's time may be from a left one's, the least and the most. Then
 ///         a function takes both records, and there are two buffers.
 ///
@@ -32,23 +39,24 @@ pub struct KeyedProcess {
 #[pymethods]
 impl KeyedProcess {
     #[new]
-    #[pyo3(signature = (inputs, on_timer, states, bounds=None))]
+    #[pyo3(signature = (inputs, on_timer, states, lives, defaults, bounds=None))]
     fn new(
         inputs: Vec<(PyRef<'_, Program>, PyRef<'_, Program>)>,
         on_timer: Option<&Program>,
         states: Vec<String>,
+        lives: Vec<Option<Lifetime>>,
+        defaults: Vec<Option<PyRef<'_, Batch>>>,
         bounds: Option<(i64, i64)>,
     ) -> PyResult<Self> {
         let refused = || PyValueError::new_err("such functions are not known here");
-        let kind = |name: &String| match name.as_str() {
-            "value" => Some(Kind::Value),
-            "list" => Some(Kind::List),
-            "buffer" => Some(Kind::Buffer),
-            "frozen" => Some(Kind::Frozen),
-            "map" => Some(Kind::Map),
-            _ => None,
+        if lives.len() != states.len() || defaults.len() != states.len() {
+            return Err(refused());
+        }
+        let state = |((name, life), default): ((&String, &Option<Lifetime>), &Option<PyRef<'_, Batch>>)| {
+            let life = life.map(|(millis, renews, shows, size)| Life { millis, renews, shows, size });
+            Some(StateSpec { kind: kind(name)?, life, default: default.as_ref().map(|batch| batch.columns.clone()) })
         };
-        let states = states.iter().map(kind).collect::<Option<_>>().ok_or_else(refused)?;
+        let states = states.iter().zip(&lives).zip(&defaults).map(state).collect::<Option<_>>().ok_or_else(refused)?;
         let input = |(key, function): &(PyRef<'_, Program>, PyRef<'_, Program>)| ProcessInput {
             key: key.functions.clone(),
             function: function.functions.clone(),
@@ -131,6 +139,19 @@ impl KeyedProcess {
         Ok((states, news.timers.into_iter().map(|timers| (timers.all, batches(timers.timers))).collect()))
     }
 
+    /// How far the look at values that expire has come.
+    ///
+    /// Returns:
+    ///     Of each state how many may be looked at now, and batches of the keys that this round still looks at, each in a tuple.
+    ///
+    /// Raises:
+    ///     ValueError: one of them cannot be in a batch.
+    fn places(&self) -> PyResult<Vec<(i64, Vec<Batch>)>> {
+        let places = self.process.places().map_err(|_| PyValueError::new_err("these keys cannot be in a batch"))?;
+        let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect();
+        Ok(places.into_iter().map(|(credit, keys)| (credit, batches(keys))).collect())
+    }
+
     /// Take the state of Python in place of this one.
     ///
     /// Args:
@@ -138,17 +159,37 @@ impl KeyedProcess {
     ///     timers: all timers of event time as they are in the heap (time, key, and the times of a window that has this
     ///         time alone).
     ///     by_clock: those by the clock.
+    ///     places: as ``places`` gives them.
     ///
     /// Returns:
     ///     Whether all of it can be here; if not, nothing is.
-    fn load(&mut self, states: Vec<Vec<PyRef<'_, Batch>>>, timers: Vec<PyRef<'_, Batch>>, by_clock: Vec<PyRef<'_, Batch>>) -> bool {
+    fn load(
+        &mut self,
+        states: Vec<Vec<PyRef<'_, Batch>>>,
+        timers: Vec<PyRef<'_, Batch>>,
+        by_clock: Vec<PyRef<'_, Batch>>,
+        places: Vec<(i64, Vec<PyRef<'_, Batch>>)>,
+    ) -> bool {
         let columns = |all: &Vec<PyRef<'_, Batch>>| all.iter().map(|batch| batch.columns.clone()).collect::<Vec<_>>();
-        self.process.load(&states.iter().map(columns).collect::<Vec<_>>(), [&columns(&timers), &columns(&by_clock)]).is_ok()
+        let places: Vec<_> = places.iter().map(|(credit, keys)| (*credit, columns(keys))).collect();
+        let states: Vec<_> = states.iter().map(columns).collect();
+        self.process.load(&states, [&columns(&timers), &columns(&by_clock)], &places).is_ok()
     }
 
     /// Forget everything.
     fn clear(&mut self) {
         self.process.clear();
+    }
+}
+
+fn kind(name: &str) -> Option<Kind> {
+    match name {
+        "value" => Some(Kind::Value),
+        "list" => Some(Kind::List),
+        "buffer" => Some(Kind::Buffer),
+        "frozen" => Some(Kind::Frozen),
+        "map" => Some(Kind::Map),
+        _ => None,
     }
 }
 

@@ -201,6 +201,45 @@ class Mean(AggregateFunction):
         raise NotImplementedError
 
 
+class Tally(AggregateFunction):
+    """Counts numbers in a dict that it changes."""
+
+    def create_accumulator(self) -> Any:
+        return {}
+
+    def add(self, value: Any, accumulator: Any) -> Any:
+        if value[1] == 8:
+            return {8: 100}
+        accumulator[value[1]] = accumulator.get(value[1], 0) + 1
+        if value[1] in (2, 3):
+            accumulator[2] += 10
+        return accumulator
+
+    def get_result(self, accumulator: Any) -> Any:
+        return len(accumulator), list(accumulator.items()), accumulator.get(2, -1), max(accumulator)
+
+    def merge(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+
+class Recent(AggregateFunction):
+    """The last values, in a list that it changes."""
+
+    def create_accumulator(self) -> Any:
+        return [("first", 0)]
+
+    def add(self, value: Any, accumulator: Any) -> Any:
+        accumulator.append(value)
+        accumulator[0] = value[0], accumulator[0][1] + value[1]
+        return accumulator[-3:] if len(accumulator) > 5 else accumulator
+
+    def get_result(self, accumulator: Any) -> Any:
+        return [item[1] for item in accumulator] if accumulator else None
+
+    def merge(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+
 class Larger(ReduceFunction):
     def reduce(self, value1: Any, value2: Any) -> Any:
         return value1 if value1 is not None and value1[1] > value2[1] else self.other(value2)
@@ -242,6 +281,26 @@ class Combined(KeyedProcessFunction):
 
     def on_timer(self, timestamp: int, ctx: Any) -> None:
         self.largest.clear()
+
+
+class Changing(KeyedProcessFunction):
+    """States whose accumulators are changed where they are."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.tally = runtime_context.get_aggregating_state(AggregatingStateDescriptor("tally", Tally()))
+        self.recent = runtime_context.get_aggregating_state(AggregatingStateDescriptor("recent", Recent()))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        if value[1] != 3:
+            self.tally.add(value)
+        self.recent.add(value)
+        yield value[0], self.tally.get(), self.recent.get()
+        if value[1] > 7:
+            self.tally.clear()
+            self.recent.add(("more", 1))
+
+    def on_timer(self, timestamp: int, ctx: Any) -> None:
+        self.recent.clear()
 
 
 class ByClock(KeyedProcessFunction):
@@ -314,6 +373,71 @@ class Last(KeyedProcessFunction):
             last += [timestamp]
 
 
+class Dicts(KeyedProcessFunction):
+    """Keeps dicts in value states, and changes them where they are."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.counts = runtime_context.get_state(ValueStateDescriptor("counts", Types.MAP(LONG, LONG)))
+        self.last = runtime_context.get_state(ValueStateDescriptor("last", Types.PICKLED_BYTE_ARRAY()))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        key, number = value
+        counts = self.counts.value() or {}
+        counts[number] = counts.get(number, 0) + 1
+        if number == 3:
+            counts = {other: count for other, count in counts.items() if other != 1}
+        if number == 4:
+            counts = {}
+        self.counts.update(counts)
+        if number > 6:
+            counts[100] = number
+        last = self.last.value()
+        if last is None:
+            last = {"key": ("", 0)}
+        last["number"] = key, number
+        last.update({str(number): value})
+        if number == 2:
+            last = {}
+            last[key] = key, number
+        if number != 5:
+            self.last.update(last)
+        if number < 0:
+            self.counts.clear()
+            counts[101] = number
+        yield key, list(counts.items()), sum(counts.values()), list(last.items()), number in counts
+
+    def on_timer(self, timestamp: int, ctx: Any) -> None:
+        counts = self.counts.value()
+        if counts is not None:
+            counts[timestamp] = 0
+
+
+class Defaults(KeyedProcessFunction):
+    """Value states that are not None where there is nothing."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.least = runtime_context.get_state(ValueStateDescriptor("least", LONG, 4))
+        self.items = runtime_context.get_state(ValueStateDescriptor("items", Types.LIST(LONG), [1, 2]))
+        self.row = runtime_context.get_state(ValueStateDescriptor("row", Types.PICKLED_BYTE_ARRAY(), Row(a=1, b=None)))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        self.least.update(min(self.least.value(), value[1]))
+        items = self.items.value()
+        items.append(value[1])
+        if value[1] % 2:
+            self.items.update(items)
+        items.append(1000)
+        row = self.row.value()
+        yield value[0], self.least.value(), list(items), row.a, row.b
+        if value[1] > 5:
+            self.least.update(None)
+            self.row.update(Row(a=2, b=value))
+        if value[1] < 0:
+            self.items.clear()
+            self.row.clear()
+            yield value[0], self.least.value(), self.items.value() is None, self.row.value().a, None
+
+
 def take_less(one: int, other: int) -> int:
     return min(one, other)
 
@@ -325,6 +449,9 @@ FUNCTIONS = {
     "rows": Rows,
     "maps": MapStates,
     "combined": Combined,
+    "changing": Changing,
     "by clock": ByClock,
     "last": Last,
+    "defaults": Defaults,
+    "dicts": Dicts,
 }

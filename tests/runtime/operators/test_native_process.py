@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Any
 
 import pytest
@@ -13,14 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import _native
-from penstock.common import Configuration, Time, Types
+from penstock.common import Configuration, Types
 from penstock.compiler.operators import Compilation
 from penstock.datastream import (
     KeyedCoProcessFunction,
     KeyedProcessFunction,
-    OutputTag,
     ReducingStateDescriptor,
-    StateTtlConfig,
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
@@ -28,9 +24,9 @@ from penstock.runtime.chain.segments import Segment
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.process import KeyedProcessOperator
 from penstock.runtime.operators.two_inputs import CoProcess
-from tests.runtime.operators import process_functions
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.operators.process_functions import FUNCTIONS, LONG, PAIR, Counting, Waiting, take_less
+from tests.runtime.operators.written_functions import BODY, TAG, written
 from tests.runtime.windows.test_native_windows import LARGE, Both, carry_over, changes_of, differences, follow, state_of
 
 KEY = KeyPartition(lambda record: record[0])
@@ -146,126 +142,6 @@ def test_doubtful_records_go_through_python(function, steps):
     follow(BothProcesses(operator(FUNCTIONS[function]())), steps)
 
 
-HELD = "items = self.held.value() or []\n        "
-STATEMENTS = [
-    "self.number.update(value[1] + (self.number.value() or 0))",
-    "self.number.update(self.number.value())",
-    "self.number.clear()",
-    "self.pair.update(value)",
-    "self.pair.clear()",
-    "self.pairs.add(value)",
-    "self.pairs.add_all([value, (value[0], 7)])",
-    "self.pairs.update([pair for pair in self.pairs.get() if pair[1] != value[1]])",
-    "self.pairs.update(sorted(self.pairs.get(), key=lambda pair: pair[1])[-3:])",
-    "self.pairs.clear()",
-    "self.map.put(value[1], value)",
-    "self.map[ctx.timestamp() // 10] = value[0], (self.map.get(value[1]) or (0, 0))[1]",
-    "self.map.put_all({number: (value[0], number) for number in range(int(value[1]) % 5)})",
-    "self.map.remove(value[1])",
-    "del self.map[value[1] + 1]",
-    "self.map.clear()",
-    "for key in self.map.keys():\n            if key % 2:\n                self.map.remove(key)",
-    "for key in list(self.map):\n            self.map[key] = (self.map[key][0], key)",
-    "yield value[0], value[1] in self.map, self.map.contains(value[1] + 1), self.map.is_empty(), len(self.map.keys())",
-    "yield value[0], [(key, item) for key, item in self.map.items()], list(self.map.values()), self.map[value[1]]",
-    "self.counts[value] = (self.counts[value] or 0) + 1",
-    "self.counts[(value[0], 1)] = len(self.counts.values())",
-    "yield list(self.counts.items()),",
-    "self.total.add(value)",
-    "self.total.clear()",
-    "self.mean.add(value)",
-    "self.mean.add((value[0], 2 * value[1]))",
-    "self.mean.clear()",
-    "yield self.total.get(), self.mean.get(), value[1]",
-    HELD + "items.append(value)\n        self.held.update(items[-5:])",
-    HELD + "items.append(value)\n        self.held.update(items)\n        items.append((value[0], 0))",
-    HELD + "yield value[0], len(items), sum(item[1] for item in items)",
-    """items = self.held.value()
-        if items is None:
-            items = []
-        items.extend([value, value])
-        if value[1] % 2:
-            self.held.update(items)""",
-    """items = self.held.value()
-        if items:
-            items[0] = value
-            items += [(value[0], 7)]
-            for item in items:
-                yield item""",
-    "items = []\n        items.append(value)\n        self.held.update(items)\n        insort(items, value)",
-    "if self.held.value() is not None:\n            yield value[0], 1, 2",
-    "self.held.clear()",
-    "timers.register_event_time_timer(ctx.timestamp() + int(value[1]))",
-    "timers.register_event_time_timer(ctx.timestamp() + 3)",
-    "timers.delete_event_time_timer(ctx.timestamp() + 3)",
-    "timers.register_processing_time_timer(timers.current_processing_time() + int(value[1]))",
-    "timers.register_processing_time_timer(max(30, timers.current_processing_time() + 1))",
-    "timers.delete_processing_time_timer(30)",
-    "timers.delete_processing_time_timer(timers.current_processing_time() + 2)",
-    "yield value[0], timers.current_processing_time(), ctx.time_domain() == TimeDomain.EVENT_TIME",
-    "if ctx.time_domain() is not TimeDomain.PROCESSING_TIME:\n            yield value",
-    "yield value[0], value[1], timers.current_watermark()",
-    "yield ctx.get_current_key(), self.number.value(), ctx.timestamp()",
-    "yield value[0], self.last(), len(list(self.pairs.get()))",
-    "self.forget(value, ctx)",
-    "yield TAG, value[1]",
-    "yield OTHER, (value, sum(pair[1] for pair in self.pairs))",
-    "for pair in list(self.pairs)[:2]:\n            self.pairs.add((pair[0], -pair[1]))\n            yield pair[1],",
-    "if self.number.value() is not None and self.number.value() > 20:\n            return",
-]
-"""What a written function may do with a value, which is a pair, and its context."""
-CLASS = """
-class Written({base}):
-    def open(self, runtime_context):
-        self.number = runtime_context.get_state(ValueStateDescriptor("number", LONG))
-        self.held = runtime_context.get_state(ValueStateDescriptor("held", Types.LIST(PAIR)))
-        self.pair = runtime_context.get_state(ValueStateDescriptor("pair", PAIR))
-        self.pairs = runtime_context.get_list_state(ListStateDescriptor("pairs", PAIR))
-        self.map = runtime_context.get_map_state(MapStateDescriptor("map", LONG, PAIR))
-        self.counts = runtime_context.get_map_state(MapStateDescriptor("counts", PAIR, LONG))
-        self.total = runtime_context.get_reducing_state(
-            ReducingStateDescriptor("total", lambda one, other: (one[0], one[1] + other[1]), PAIR)
-        )
-        self.mean = runtime_context.get_aggregating_state(AggregatingStateDescriptor("mean", Mean()))
-
-    def last(self):
-        pair = self.pair.value()
-        return -1 if pair is None else pair[1]
-
-    def forget(self, value, ctx):
-        if value[1] > 4:
-            self.pair.clear()
-            ctx.timer_service().delete_event_time_timer(ctx.timestamp() + 3)
-{methods}
-"""
-NUMBERS = count()
-TAG, OTHER = OutputTag("tag", LONG), OutputTag("other", LONG)
-BODY = st.lists(st.tuples(st.integers(-1, 3), st.sampled_from(STATEMENTS)), min_size=1, max_size=6)
-
-
-def written(bodies: dict[str, list[tuple[int, str]]]) -> Any:
-    """A function whose methods do these statements, each for values of one rest by 4, or for all."""
-    methods = ""
-    for method, body in bodies.items():
-        parameter = "timestamp" if method == "on_timer" else "value"
-        methods += f"\n    def {method}(self, {parameter}, ctx):\n        timers = ctx.timer_service()\n"
-        if method == "on_timer":
-            methods += "        value = ctx.get_current_key(), timestamp % 7 + 1\n"
-        for rest, statement in body:
-            guard = "True" if rest < 0 else f"value[1] % 4 == {rest}"
-            if method == "on_timer":
-                guard += " and timestamp < 90 and timers.current_processing_time() < 90"  # or they would go on for ever
-            lines = statement.replace("\n", "\n    ")
-            methods += f"        if {guard}:\n            {lines}\n"
-        methods += "        if False:\n            yield\n"
-    base = "KeyedCoProcessFunction" if "process_element1" in bodies else "KeyedProcessFunction"
-    source, name = CLASS.format(base=base, methods=methods), f"<written {next(NUMBERS)}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    variables = {**vars(process_functions), "TAG": TAG, "OTHER": OTHER, "__name__": "written"}
-    exec(compile(source, name, "exec"), variables)
-    return variables["Written"]()
-
-
 @pytest.mark.parametrize("both", [False, True])
 @settings(deadline=None)
 @given(data=st.data(), tracked=st.booleans(), steps=steps_of(RECORD | RARE))
@@ -287,8 +163,20 @@ class Growing(KeyedProcessFunction):
         yield value[0], len(items)
 
 
-def test_a_long_list_goes_on_in_python():
-    both = BothProcesses(operator(Growing()), True)
+class Counts(KeyedProcessFunction):
+    def open(self, runtime_context: Any) -> None:
+        self.counts = runtime_context.get_state(ValueStateDescriptor("counts", Types.MAP(LONG, LONG)))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        counts = self.counts.value() or {}
+        counts[value[1]] = counts.get(value[1], 0) + 1
+        self.counts.update(counts)
+        yield value[0], len(counts)
+
+
+@pytest.mark.parametrize("function", [Growing, Counts])
+def test_a_long_list_or_dict_goes_on_in_python(function):
+    both = BothProcesses(operator(function()), True)
     for start in range(0, 200, 10):
         both.take([(("ab"[number % 2], number), number) for number in range(start, start + 10)])
         both.check()
@@ -308,16 +196,13 @@ class Doubling(KeyedProcessFunction):
 
 
 class Living(KeyedProcessFunction):
-    """Its state expires, or has a default, or is one under two names, or another one."""
+    """Its state is one under two names, or another one, where it is not the usual one."""
 
     def __init__(self, which: str) -> None:
         self.which = which
 
     def open(self, runtime_context: Any) -> None:
-        descriptor = ValueStateDescriptor("value", LONG)
-        if self.which == "expires":
-            descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.days(1)).build())
-        self.value = runtime_context.get_state(descriptor)
+        self.value = runtime_context.get_state(ValueStateDescriptor("value", LONG))
         self.other = runtime_context.get_state(
             ValueStateDescriptor("value" if self.which == "twice" else "other", LONG)
         )
@@ -328,7 +213,7 @@ class Living(KeyedProcessFunction):
         yield value[0], number
 
 
-@pytest.mark.parametrize("which", ["expires", "twice", "other function"])
+@pytest.mark.parametrize("which", ["twice", "other function"])
 def test_states_that_are_not_what_they_seem_stay_in_python(which):
     both = BothProcesses(operator(Living("usual")))
     both.take([(("a", 1), 0), (("a", 1), 0)])

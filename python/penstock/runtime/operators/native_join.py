@@ -42,6 +42,7 @@ class NativeJoin(NativeProcess):
         self._bounds, self._sides, self._make = bounds, sides, make
         self._join = join if self._programs is PAIRS else None
         self._kinds = 2 * ["frozen" if self._join else "buffer"]
+        self._lives, self._defaults = [None, None], [None, None]
         self._records = self._pairs = 0
         self._inputs *= 2
 
@@ -54,7 +55,7 @@ class NativeJoin(NativeProcess):
         if program is None or any(not -(1 << 62) < bound < 1 << 62 for bound in self._bounds):
             return None
         inputs = [(selector, program) for selector in self._selectors]
-        return self._functions.KeyedProcess(inputs, None, self._kinds, self._bounds)
+        return self._functions.KeyedProcess(inputs, None, self._kinds, self._lives, self._defaults, self._bounds)
 
     # --- records ---
 

@@ -29,7 +29,7 @@ from penstock.runtime.state.handles import (
 )
 from penstock.runtime.state.keyed import VOID, KeyedState
 from penstock.runtime.state.timers import OperatorTime, TimerQueue
-from penstock.runtime.state.ttl import TTL_CLASSES
+from penstock.runtime.state.ttl import Lifetime, lifetime_of
 
 _KINDS: dict[str, type[State]] = {
     "value": ValueState,
@@ -92,6 +92,8 @@ class NativeProcess(TimedStage):
         self._kinds = [_FORMS.get(kind, kind) for _, kind, _ in programs.states]
         self._inputs = [name for name in programs.methods if name != "on_timer"]  # of each the method that takes it
         self._names: list[str] | None = None  # of the states, when the function is open
+        self._lives: list[Lifetime | None] = [None for _ in self._kinds]  # of states whose values expire
+        self._defaults: list[Any] = [None for _ in self._kinds]  # of states that have one, each in a batch
 
     # --- the function ---
 
@@ -114,13 +116,20 @@ class NativeProcess(TimedStage):
     def _named(self) -> list[str] | None:
         """The names of the states; None where one is not what the compiler took it for."""
         names: list[str] = []
+        lives, defaults = list[Lifetime | None](), list[Any]()
         for attribute, kind, functions in self._programs.states:
             handle = vars(self._operator.function).get(attribute)
-            if not isinstance(handle, _KINDS[kind]) or isinstance(handle, tuple(TTL_CLASSES.values())):
+            if not isinstance(handle, _KINDS[kind]):
                 return None
             if handle.name in names or not handle.is_plain(self._state) or handle.mark != functions:
                 return None
             names.append(handle.name)
+            lives.append(lifetime_of(handle))
+            default = getattr(handle, "default", None)
+            defaults.append(None if default is None else self._functions.Batch.of([default]))
+            if default is not None and defaults[-1] is None:
+                return None
+        self._lives, self._defaults = lives, defaults
         return names
 
     def _build(self) -> Any:
@@ -130,7 +139,8 @@ class NativeProcess(TimedStage):
             return None
         on_timer = methods.pop("on_timer", None)
         inputs = list(zip(self._selectors, methods.values(), strict=True))
-        return self._functions.KeyedProcess(inputs, on_timer, self._kinds)
+        rules = [None if life is None else (life.millis, life.renews, life.shows, life.size) for life in self._lives]
+        return self._functions.KeyedProcess(inputs, on_timer, self._kinds, rules, self._defaults)
 
     # --- records ---
 
@@ -223,9 +233,24 @@ class NativeProcess(TimedStage):
                 return None
             waiting.append([(timer.time, timer.slot, *window) for timer, window in zip(queue, windows, strict=True)])  # type: ignore[misc]
         batches = [self._functions.Batch.of(values) for values in (*rows, *waiting)]
-        if any(batch is None for batch in batches):
+        places = list(map(self._place_of, self._lives))
+        if any(batch is None for batch in (*batches, *(keys for _, keys in places))):
             return None
-        return [[batch] for batch in batches[:-2]], [batches[-2]], [batches[-1]]
+        of_states = [[batch] for batch in batches[:-2]]
+        return of_states, [batches[-2]], [batches[-1]], [(credit, [keys]) for credit, keys in places]
+
+    def _place_of(self, life: Lifetime | None) -> tuple[int, Any]:
+        """How far the look at values that expire has come."""
+        credit, slots = (0, list[Any]()) if life is None else life.position()
+        return credit, self._functions.Batch.of([(slot,) for slot in slots])
+
+    def flush(self) -> None:
+        """Bring the state in Python up to date; from now on Python has it."""
+        places = self._windows.places() if self._here else []
+        super().flush()
+        for life, (credit, keys) in zip(self._lives, places, strict=False):
+            if life is not None:
+                life.go_on(credit, [key for (key,) in rows_of(keys)])
 
     def settle(self) -> None:
         """Bring the state in Python up to date. O(changes)."""
@@ -248,9 +273,10 @@ class NativeProcess(TimedStage):
         return VOID
 
     def _rows_of(self, kind: str, table: dict[Any, Any]) -> list[Any] | None:
-        """A table as rows: of maps one for each entry. None where a map is empty, or no dict."""
+        """A table as rows: of maps one for each entry, of values that are dicts a list of their entries. None where a
+        map is empty, or no dict."""
         if kind != "map":
-            return list(table.items())
+            return list(table.items() if kind != "value" else map(_row_of_value, table.items()))
         if not all(type(entries) is dict and entries for entries in table.values()):
             return None
         return [(key, entry, value) for key, entries in table.items() for entry, value in entries.items()]
@@ -258,8 +284,8 @@ class NativeProcess(TimedStage):
     def _settle_table(self, kind: str, table: dict[Any, Any], dropped: list[Any], values: list[Any]) -> None:
         """Bring a table up to date. A map is set again, so that it counts as changed."""
         if kind != "map":
-            for key, value in rows_of(values):
-                table[key] = value
+            for key, value, *time in rows_of(values):
+                table[key] = value if not time else _dict_of(value, time[0])
             return
         for key, entry in rows_of(dropped):
             entries = table[key] = table[key]
@@ -267,6 +293,21 @@ class NativeProcess(TimedStage):
         for key, entry, value in rows_of(values):
             entries = table[key] = table.get(key) or {}
             entries[entry] = value
+
+
+def _row_of_value(item: tuple[Any, Any]) -> tuple[Any, ...]:
+    """The row of a key and what is stored for it: itself, or of a dict the entries, and its time or None."""
+    key, stored = item
+    if type(stored) is dict:
+        return key, list(stored.items()), None
+    if type(stored) is tuple and len(stored) == 2 and type(stored[0]) is dict:
+        return key, list(stored[0].items()), stored[1]
+    return item
+
+
+def _dict_of(entries: list[Any], time: Any) -> Any:
+    """What is stored for a row with the entries of a dict."""
+    return dict(entries) if time is None else (dict(entries), time)
 
 
 class ProcessStage:

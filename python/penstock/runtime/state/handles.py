@@ -130,14 +130,11 @@ class ValueState(State, api.ValueState[Any]):
 
     def __init__(self, keyed: KeyedState, name: str, default: Any = None) -> None:
         super().__init__(keyed, name)
-        self._default = default
-
-    def is_plain(self, keyed: KeyedState) -> bool:
-        return self._default is None and super().is_plain(keyed)
+        self.default: Any = default
 
     def value(self) -> Any:
         value = self._read()
-        return copy.deepcopy(self._default) if value is MISSING else value
+        return copy.deepcopy(self.default) if value is MISSING else value
 
     def update(self, value: Any) -> None:
         if value is None:

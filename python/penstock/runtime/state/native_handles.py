@@ -58,10 +58,23 @@ class _Lifetime(ttl.Lifetime):
     _name: str
     _table: Table
     _begin: Any
+    _rest: Any
+    _resume: Any
 
     def __init__(self, config: StateTtlConfig, keyed: KeyedState, name: str, kind: Any) -> None:
         super().__init__(config, keyed, name, kind)
-        self._begin(self.now, self.millis, self.renews, self.shows, self._size)
+        self._begin(self.now, self.millis, self.renews, self.shows, self.size)
+
+    def position(self) -> tuple[int, list[Any]]:
+        credit, slots = super().position()
+        return credit, self._rest() or slots
+
+    def go_on(self, credit: int, slots: list[Any]) -> None:
+        super().go_on(credit, [])
+        self._resume(slots)
+        table = self._keyed.lone_table(self._name)
+        if table is not None:
+            self._table = table
 
     def _slots(self) -> list[Any] | None:
         """The keys of all values, to be looked at; None where there are windows."""

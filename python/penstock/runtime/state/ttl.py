@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from penstock.common.functions.state_ttl import StateTtlConfig
 from penstock.runtime.state import handles
 from penstock.runtime.state.handles import MISSING, State, key_in
-from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.keyed import VOID, KeyedState
 
 Stamped = tuple[Any, int]
 
@@ -28,7 +28,7 @@ class Lifetime:
         self.shows: bool = config.get_state_visibility() is StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
         cleanup = config.get_cleanup_strategies()
         incremental = cleanup.get_incremental_cleanup_strategy()
-        self._size = 0 if incremental is None else incremental.get_cleanup_size()
+        self.size: int = 0 if incremental is None else incremental.get_cleanup_size()
         self._credit = 0  # how many values may be looked at now; below 0 after a long list or map
         self._keyed, self._name, self._live, self._length = keyed, name, kind.live, kind.length
         self._places: Iterator[tuple[Any, Any]] = iter(())
@@ -44,9 +44,20 @@ class Lifetime:
             return MISSING
         return stored[0]
 
+    def position(self) -> tuple[int, list[Any]]:
+        """How far the look at values has come, where there are no windows: how many may be looked at now, and the keys
+        that this round still looks at."""
+        left = list(self._places)
+        self._places = iter(left)
+        return self._credit, [slot for _, slot in left]
+
+    def go_on(self, credit: int, slots: list[Any]) -> None:
+        """Go on with the look at values from a :meth:`position`."""
+        self._credit, self._places = credit, iter([(VOID, slot) for slot in slots])
+
     def sweep(self) -> None:
         """Look at the next few values, of any key. A list counts by its length: after a long one there is a pause."""
-        self._credit = min(self._credit, 0) + self._size
+        self._credit = min(self._credit, 0) + self.size
         if self._credit > 0:
             self._sweep_places()
 
@@ -259,3 +270,8 @@ TTL_CLASSES: dict[type[State], Any] = {
     handles.AggregatingState: _TtlAggregatingState,
     handles.MapState: _TtlMapState,
 }  # the handles whose values expire
+
+
+def lifetime_of(handle: State) -> Lifetime | None:
+    """The time to live of a state; None if its values do not expire."""
+    return handle._life if isinstance(handle, _Mortal) else None

@@ -1,7 +1,7 @@
 //! What the function of a keyed stream has besides its arguments: the key, its state, its timers, and the time.
 
 use super::{Frame, Machine};
-use crate::program::{Around, Change, Expr, Part};
+use crate::program::{Around, Asked, Change, Expr, Part};
 use crate::value::{Doubt, Value};
 
 /// The key of a record or a timer, and what belongs to it. Changes are to be kept aside until the function has ended without
@@ -14,7 +14,10 @@ pub trait Context<'a> {
     fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt>;
 
     /// Whether a state has something.
-    fn is_held(&mut self, number: u32) -> bool;
+    fn has(&mut self, state: u32, asked: Asked) -> Result<bool, Doubt>;
+
+    /// What it had then.
+    fn shown(&mut self, state: u32) -> Result<Value<'a>, Doubt>;
 
     /// What a map has for a key.
     fn entry(&mut self, state: u32, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt>;
@@ -48,17 +51,14 @@ impl<'a> Machine<'a, '_, '_> {
     #[inline(never)]
     pub(super) fn of_state(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Result<Value<'a>, Doubt> {
         match expr {
-            Expr::Held(number) => self.held(*number),
+            Expr::Held(state, asked) => self.context.as_mut().ok_or(Doubt)?.has(*state, *asked).map(Value::Bool),
+            Expr::Shown(state) => self.context.as_mut().ok_or(Doubt)?.shown(*state),
             Expr::Entry(state, key) => Ok(self.entry(frame, *state, key)?.unwrap_or(Value::None)),
             Expr::HasEntry(state, key) => Ok(Value::Bool(self.entry(frame, *state, key)?.is_some())),
             Expr::NoEntries(state) => self.has_no_entries(*state),
             Expr::Entries(state, part) => self.entries(*state, *part),
             _ => Err(Doubt),
         }
-    }
-
-    fn held(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
-        Ok(Value::Bool(self.context.as_mut().ok_or(Doubt)?.is_held(number)))
     }
 
     fn entry(&mut self, frame: &mut Frame<'a>, state: u32, key: &'a Expr) -> Result<Option<Value<'a>>, Doubt> {

@@ -158,8 +158,9 @@ impl<'a> Frame<'a> {
 
 impl Frame<'_> {
     /// Locals, from one to before another, have nothing any more.
-    fn forget(&mut self, start: u32, end: u32) {
+    fn forget<'f>(&mut self, start: u32, end: u32) -> Flow<'f> {
         self.locals[start as usize..end as usize].fill(None);
+        Flow::Next
     }
 }
 
@@ -220,8 +221,7 @@ impl<'a> Machine<'a, '_, '_> {
                 }
                 Statement::Set(target, expr) => {
                     let value = self.eval(frame, expr)?;
-                    self.assign(frame, target, value)?;
-                    continue;
+                    self.assign(frame, target, value).map(|()| Flow::Next)?
                 }
                 Statement::Append(local, expr) => self.append(frame, *local, expr).map(|()| Flow::Next)?,
                 Statement::Yield(expr) => {
@@ -242,10 +242,7 @@ impl<'a> Machine<'a, '_, '_> {
                 Statement::Side(tag, value) => self.side(frame, *tag, value).map(|()| Flow::Next)?,
                 Statement::Change(change, value) => self.change(frame, *change, value).map(|()| Flow::Next)?,
                 Statement::PutEntry(state, key, value) => self.put_entry(frame, *state, key, value).map(|()| Flow::Next)?,
-                Statement::Forget(start, end) => {
-                    frame.forget(*start, *end);
-                    Flow::Next
-                }
+                Statement::Forget(start, end) => frame.forget(*start, *end),
                 Statement::Doubt => return Err(Doubt),
             };
             if !matches!(flow, Flow::Next) {

@@ -13,8 +13,10 @@ const MOST_TAGS: u32 = 1 << 12;
 pub enum Change {
     /// A value takes the place of the one before.
     Update(u32),
-    /// The same, also where it is None.
+    /// What is there has changed where it is.
     Store(u32),
+    /// Something was added to what was there.
+    Combine(u32),
     /// An item comes behind those of a list.
     Add(u32),
     /// Several do.
@@ -31,6 +33,17 @@ pub enum Change {
     Register(Domain),
     /// One is deleted.
     Delete(Domain),
+}
+
+/// What it is for that a function asks whether a state has something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// To know whether what it has of it is there.
+    Held,
+    /// To show it.
+    Readable,
+    /// To add something to it.
+    Usable,
 }
 
 /// The time of a timer.
@@ -72,6 +85,20 @@ pub enum Around {
     Domain,
 }
 
+impl Change {
+    /// The number of the state that changes, if one does.
+    #[inline]
+    pub fn state(self) -> Option<usize> {
+        match self {
+            Self::Update(state) | Self::Store(state) | Self::Combine(state) | Self::Add(state) | Self::Extend(state) => {
+                Some(state as usize)
+            }
+            Self::Replace(state) | Self::Clear(state) | Self::PutAll(state) | Self::Remove(state) => Some(state as usize),
+            Self::Register(_) | Self::Delete(_) => None,
+        }
+    }
+}
+
 impl Around {
     pub(super) fn parse(json: &Json) -> Result<Self, Malformed> {
         match text(json)? {
@@ -98,6 +125,7 @@ impl Scope<'_> {
         let (change, value) = match (name, rest) {
             ("update", [state, value]) => (Change::Update(self.state(state)?), self.expr(value)?),
             ("store", [state, value]) => (Change::Store(self.state(state)?), self.expr(value)?),
+            ("combine", [state, value]) => (Change::Combine(self.state(state)?), self.expr(value)?),
             ("add", [state, value]) => (Change::Add(self.state(state)?), self.expr(value)?),
             ("extend", [state, items]) => (Change::Extend(self.state(state)?), self.iterable(items)?),
             ("replace", [state, items]) => (Change::Replace(self.state(state)?), self.iterable(items)?),
@@ -120,7 +148,10 @@ impl Scope<'_> {
     pub(super) fn asked(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
         Ok(Some(match (name, rest) {
             ("state", [state]) => Expr::State(self.state(state)?),
-            ("held", [state]) => Expr::Held(self.state(state)?),
+            ("held", [state]) => Expr::Held(self.state(state)?, Asked::Held),
+            ("readable", [state]) => Expr::Held(self.state(state)?, Asked::Readable),
+            ("usable", [state]) => Expr::Held(self.state(state)?, Asked::Usable),
+            ("shown", [state]) => Expr::Shown(self.state(state)?),
             ("around", [asked]) => Expr::Around(Around::parse(asked)?),
             ("map_get", [state, key]) => Expr::Entry(self.state(state)?, Box::new(self.expr(key)?)),
             ("map_has", [state, key]) => Expr::HasEntry(self.state(state)?, Box::new(self.expr(key)?)),

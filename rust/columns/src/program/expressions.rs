@@ -28,7 +28,9 @@ impl Scope<'_> {
         if !std::mem::take(&mut self.passing) && is_iterator(json) {
             return Err(malformed(format!("{} is only iterated over", shown(json))));
         }
-        let expr = self.named(text(name)?, rest)?;
+        let name = text(name)?;
+        let asked = self.asked(name, rest)?;
+        let expr = asked.map_or_else(|| self.named(name, rest), |asked| Ok(Some(asked)))?;
         self.depth -= 1;
         expr.ok_or_else(|| malformed(format!("{} is no expression", shown(json))))
     }
@@ -36,9 +38,6 @@ impl Scope<'_> {
     fn named(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
         Ok(Some(match (name, rest) {
             ("local", [local]) => self.read_local(local)?,
-            ("state" | "held" | "around" | "map_get" | "map_has" | "map_empty" | "map_keys" | "map_values" | "map_items", _) => {
-                return self.asked(name, rest);
-            }
             ("const", [constant]) => self.constant(Constant::parse(constant)?),
             ("if", [condition, then, other]) => Expr::If(Box::new([self.expr(condition)?, self.expr(then)?, self.expr(other)?])),
             ("and", [_, ..]) => Expr::And(self.all(rest)?),

@@ -29,7 +29,7 @@ use crate::value::Shape;
 
 pub use constants::Constant;
 pub(crate) use constants::is_hashable;
-pub use context::{Around, Change, Domain, Part};
+pub use context::{Around, Asked, Change, Domain, Part};
 pub use lookups::{Lookup, Set};
 pub use parse::Malformed;
 
@@ -163,7 +163,9 @@ pub(crate) enum Expr {
     /// What the state of this number has for the key.
     State(u32),
     /// Whether a state has something, be it None.
-    Held(u32),
+    Held(u32, Asked),
+    /// What a state had when it was last asked whether it has something.
+    Shown(u32),
     /// What a map state has for a key, or None.
     Entry(u32, Box<Self>),
     /// Whether it has the key.

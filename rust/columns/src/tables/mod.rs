@@ -12,7 +12,7 @@ mod windows;
 
 pub use best::Best;
 pub use cells::Cells;
-pub use process::{Bounds, Domain, Kind, Process, ProcessInput, ProcessNews, ProcessSpec, Processed};
+pub use process::{Bounds, Domain, Kind, Life, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, StateSpec};
 pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
 pub use timers::{Timer, Timers};

@@ -141,7 +141,7 @@ impl ValueState {
                 place.table.shown(&slot, &value)?;
                 return Ok(value);
             }
-            if slf.getattr(intern!(py, "_default"))?.is_none() {
+            if slf.getattr(intern!(py, "default"))?.is_none() {
                 return Ok(py.None().into_bound(py));
             }
         }

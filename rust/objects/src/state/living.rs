@@ -99,6 +99,18 @@ impl Lifetime {
         self.sweeping().credit = credit;
     }
 
+    /// The keys of the values that this round still looks at.
+    fn _rest<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
+        let at = self.sweeping();
+        at.slots.as_ref().map_or_else(Vec::new, |slots| slots.bind(py).iter().skip(at.next).collect())
+    }
+
+    /// Go on with these.
+    fn _resume(&self, slots: Py<PyList>) {
+        let mut at = self.sweeping();
+        (at.slots, at.next) = (Some(slots), 0);
+    }
+
     /// Look at the next few values, of any key.
     fn sweep(slf: &Bound<'_, Self>) -> PyResult<()> {
         sweep(slf).map(drop)

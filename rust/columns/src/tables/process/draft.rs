@@ -135,22 +135,29 @@ impl<'a> Draft<'a> {
         more
     }
 
-    /// The keys, values or both of all entries, in order. O(entries).
-    pub(super) fn list(&self, part: Part, arena: &'a Bump) -> Value<'a> {
-        let mut items = Items::with_capacity_in(self.count, arena);
+    /// All entries in order: hash, key and value. O(entries).
+    pub(super) fn entries(&self, mut take: impl FnMut(u64, Value<'a>, Value<'a>)) {
         let mut old: Vec<_> = self.entries.iter().filter_map(|entry| Some((entry.place?, entry))).collect();
         old.sort_unstable_by_key(|&(place, _)| place);
         let mut old = old.into_iter().peekable();
-        for (place, key, value) in self.map.into_iter().flat_map(Map::entries) {
+        for (place, hash, key, value) in self.map.into_iter().flat_map(Map::entries) {
             match old.next_if(|&(changed, _)| changed == place) {
-                None => items.push(part_of(part, key.value(), value.value(), arena)),
-                Some((_, Changed { value: Some(new), turn: None, .. })) => items.push(part_of(part, key.value(), *new, arena)),
+                None => take(hash, key.value(), value.value()),
+                Some((_, Changed { value: Some(new), turn: None, .. })) => take(hash, key.value(), *new),
                 Some(_) => {}
             }
         }
         for entry in self.more() {
-            items.extend(entry.value.map(|value| part_of(part, entry.key, value, arena)));
+            if let Some(value) = entry.value {
+                take(entry.hash, entry.key, value);
+            }
         }
+    }
+
+    /// The keys, values or both of all entries, in order. O(entries).
+    pub(super) fn list(&self, part: Part, arena: &'a Bump) -> Value<'a> {
+        let mut items = Items::with_capacity_in(self.count, arena);
+        self.entries(|_, key, value| items.push(part_of(part, key, value, arena)));
         Value::List(items.into_bump_slice())
     }
 
@@ -179,11 +186,12 @@ fn way(hash: u64, places: usize) -> impl Iterator<Item = usize> {
 /// The keys, values or both of a map without changes. O(entries).
 pub(super) fn list<'a>(map: &'a Map, part: Part, arena: &'a Bump) -> Value<'a> {
     let mut items = Items::with_capacity_in(map.len(), arena);
-    items.extend(map.entries().map(|(_, key, value)| part_of(part, key.value(), value.value(), arena)));
+    items.extend(map.entries().map(|(_, _, key, value)| part_of(part, key.value(), value.value(), arena)));
     Value::List(items.into_bump_slice())
 }
 
-fn part_of<'a>(part: Part, key: Value<'a>, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
+/// The key, the value or both of an entry.
+pub(super) fn part_of<'a>(part: Part, key: Value<'a>, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
     match part {
         Part::Keys => key,
         Part::Values => value,

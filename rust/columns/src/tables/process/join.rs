@@ -5,12 +5,12 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
 use super::buffer::Group;
-use super::store::{Held, Step};
-use super::turn::register;
+use super::changes::register;
+use super::held::{Held, Step};
 use super::{Bounds, Domain, Kind, ProcessSpec, Run, Turned};
 use crate::column::Refusal;
 use crate::machine::{Context, Input, MOST_STEPS};
-use crate::program::{Around, Change, Part, Program};
+use crate::program::{Around, Asked, Change, Part, Program};
 use crate::tables::kept::Kept;
 use crate::tables::windows::entries::Window;
 use crate::value::{Doubt, Value};
@@ -20,7 +20,8 @@ const MOST: i64 = 1 << 62;
 
 /// Whether inputs can be joined.
 pub(super) fn fits(spec: &ProcessSpec, bounds: Bounds) -> bool {
-    let buffers = spec.states == [Kind::Buffer; 2] || spec.states == [Kind::Frozen; 2];
+    let all = |kind| spec.states.len() == 2 && spec.states.iter().all(|state| state.kind == kind && state.life.is_none());
+    let buffers = all(Kind::Buffer) || all(Kind::Frozen);
     let known = (1 - MOST..MOST).contains(&bounds.lower) && (1 - MOST..MOST).contains(&bounds.upper);
     known && spec.inputs.len() == 2 && buffers && spec.on_timer.is_none()
 }
@@ -66,8 +67,12 @@ impl<'a> Context<'a> for Pair<'a> {
         Err(Doubt)
     }
 
-    fn is_held(&mut self, _: u32) -> bool {
-        false
+    fn has(&mut self, _: u32, _: Asked) -> Result<bool, Doubt> {
+        Err(Doubt)
+    }
+
+    fn shown(&mut self, _: u32) -> Result<Value<'a>, Doubt> {
+        Err(Doubt)
     }
 
     fn entry(&mut self, _: u32, _: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {

@@ -124,9 +124,10 @@ impl Map {
         self.places[place].as_ref().map(|entry| &entry.value)
     }
 
-    /// All entries in order: place, key, value.
-    pub fn entries(&self) -> impl Iterator<Item = (usize, &Kept, &Kept)> {
-        self.places.iter().enumerate().filter_map(|(place, entry)| entry.as_ref().map(|entry| (place, &entry.key, &entry.value)))
+    /// All entries in order: place, hash, key, value.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, u64, &Kept, &Kept)> {
+        let places = self.places.iter().enumerate();
+        places.filter_map(|(place, entry)| entry.as_ref().map(|entry| (place, entry.hash, &entry.key, &entry.value)))
     }
 
     /// Does a step.

@@ -5,30 +5,47 @@
 //! buffer  the records of one side of a join
 //! join    pairs of two inputs by intervals
 //! out     its results
+//! places  where the keys of records are that come next
 //! store   the states of all keys
+//! held    what one has for a key
+//! dicts   values that are dicts
 //! map     a state that is a map
 //! timers  those of all keys
 //! draft   what a function changes in one
 //! turn    what a function reads and changes for a record or a timer
+//! life    the same of states whose values expire
+//! look    the look at a few of these with each access
+//! sweep   how far it has come
+//! changes what is done when the function has ended
 //! ```
 
 mod buffer;
+mod changes;
+mod dicts;
 mod draft;
+mod held;
 mod join;
+mod life;
+mod look;
 mod map;
 mod out;
+mod places;
 mod store;
+mod sweep;
 mod timers;
 mod turn;
 
 use bumpalo::Bump;
 
 use self::buffer::Group;
+use self::changes::Changes;
 use self::join::fits;
+pub use self::life::Life;
 use self::out::Out;
-use self::store::{MOST_STATES, Place, StateNews, Store};
+use self::places::Place;
+use self::store::{MOST_STATES, StateNews, Store};
 use self::timers::Timers;
-use self::turn::{Changes, Turn, When};
+use self::turn::{Turn, When};
 use super::windows::news::News;
 use crate::batch::Batch;
 use crate::column::Refusal;
@@ -62,6 +79,36 @@ pub enum Kind {
     Map,
 }
 
+/// A state.
+#[derive(Clone, Debug)]
+pub struct StateSpec {
+    /// What it is.
+    pub kind: Kind,
+    /// How long its values live, where they expire.
+    pub life: Option<Life>,
+    /// One record: what a value shows where there is none.
+    pub default: Option<Batch>,
+}
+
+impl From<Kind> for StateSpec {
+    fn from(kind: Kind) -> Self {
+        Self { kind, life: None, default: None }
+    }
+}
+
+impl StateSpec {
+    fn fits(&self) -> bool {
+        match self.kind {
+            Kind::Value => self.default.as_ref().is_none_or(|default| default.len() == 1 && self.life.is_none()),
+            Kind::List | Kind::Map => self.default.is_none(),
+            Kind::Buffer | Kind::Frozen => self.default.is_none() && self.life.is_none(),
+        }
+    }
+}
+
+/// Of each state how many values may be looked at now, and the keys that this round still looks at.
+pub type Places = Vec<(i64, Vec<Batch>)>;
+
 /// An input.
 #[derive(Clone, Debug)]
 pub struct ProcessInput {
@@ -79,7 +126,7 @@ pub struct ProcessSpec {
     /// Takes the time of a timer.
     pub on_timer: Option<Program>,
     /// The states, by number.
-    pub states: Vec<Kind>,
+    pub states: Vec<StateSpec>,
     /// Where the inputs are joined: their function takes a left and a right record, and their states are buffers.
     pub bounds: Option<Bounds>,
 }
@@ -130,15 +177,17 @@ impl Process {
     pub fn new(spec: ProcessSpec) -> Option<Self> {
         let arguments = if spec.bounds.is_some() { 2 } else { 1 };
         let takes = |program: &Program| program.parameters() == arguments && program.states() <= spec.states.len();
-        let joins = spec
-            .bounds
-            .map_or_else(|| !spec.states.iter().any(|kind| matches!(kind, Kind::Buffer | Kind::Frozen)), |bounds| fits(&spec, bounds));
+        let joins = spec.bounds.map_or_else(
+            || !spec.states.iter().any(|state| matches!(state.kind, Kind::Buffer | Kind::Frozen)),
+            |bounds| fits(&spec, bounds),
+        );
+        let joins = joins && spec.states.iter().all(StateSpec::fits);
         let fits = spec.inputs.iter().all(|input| {
             let key = &input.key;
             key.parameters() == 1 && !key.is_iterator() && key.states() == 0 && takes(&input.function)
         });
         let fits = fits && joins && spec.on_timer.as_ref().is_none_or(takes) && spec.states.len() <= MOST_STATES;
-        fits.then(|| Self { store: Store::new(spec.states.clone()), timers: Timers::default(), spec })
+        fits.then(|| Self { store: Store::new(&spec.states), timers: Timers::default(), spec })
     }
 
     /// How many values, lists, maps and buffers there are.
@@ -167,18 +216,23 @@ impl Process {
         Ok(ProcessNews { states: self.store.news()?, timers: self.timers.news()? })
     }
 
+    /// How far the look at values that expire has come.
+    pub fn places(&self) -> Result<Places, Doubt> {
+        self.store.places()
+    }
+
     /// Takes the state of Python in place of this one, in the form of [`ProcessNews`]; all timers of each time, as they are
-    /// in its heap.
+    /// in its heap; and how far the look at values that expire has come.
     /// Doubt: something of it cannot be here, and nothing is.
-    pub fn load(&mut self, states: &[Vec<Batch>], timers: [&[Batch]; 2]) -> Result<(), Doubt> {
+    pub fn load(&mut self, states: &[Vec<Batch>], timers: [&[Batch]; 2], places: &[(i64, Vec<Batch>)]) -> Result<(), Doubt> {
         self.clear();
-        let loaded = self.store.load(states);
+        let loaded = self.store.load(states).and_then(|()| self.store.go_on(places));
         loaded.and_then(|()| self.timers.load(timers)).inspect_err(|Doubt| self.clear())
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        (self.store, self.timers) = (Store::new(self.spec.states.clone()), Timers::default());
+        (self.store, self.timers) = (Store::new(&self.spec.states), Timers::default());
     }
 
     /// Takes the records of an input from one to before another, until one is doubtful; by the clock it is now.
@@ -319,7 +373,7 @@ impl<'r> Run<'r> {
             self.timers.of(domain).poll();
             self.timers.of(domain).retire(number);
         }
-        self.changes.apply(self.store, self.timers, (hash, key), number);
+        self.changes.apply(self.store, self.timers, ((hash, key), number), when.now);
         Ok(())
     }
 

@@ -4,11 +4,14 @@ use bumpalo::Bump;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use super::Kind;
-use super::buffer::Buffer;
-use super::map::{self, Map, MapStep};
-use crate::ahead::prefetch;
+use super::dicts;
+use super::held::{Held, Step, list};
+use super::life::Life;
+use super::map::{self, MapStep};
+use super::sweep::Sweeps;
+use super::{Kind, StateSpec};
 use crate::batch::Batch;
+use crate::column::Column;
 use crate::tables::cells::Cells;
 use crate::tables::kept::Kept;
 use crate::tables::table::{hash_of, hasher};
@@ -18,42 +21,6 @@ use crate::value::{Doubt, Value};
 /// States of a function at the most: each has a bit.
 pub const MOST_STATES: usize = 64;
 
-/// What a state has for a key.
-#[derive(Debug, Default)]
-pub enum Held {
-    #[default]
-    Nothing,
-    Value(Kept),
-    List(Vec<Kept>),
-    Map(Box<Map>),
-    Buffer(Box<Buffer>),
-}
-
-/// Where a key was found, or not, after so many keys had come and gone.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    hash: u64,
-    number: Option<usize>,
-    moves: [u64; 2],
-}
-
-/// What a state will have.
-#[derive(Debug)]
-pub enum Step {
-    Set(Kept),
-    /// Items more.
-    Add(Vec<Kept>),
-    /// A list, with items at these places of the one before, or new ones.
-    Replace(Vec<Result<usize, Kept>>),
-    /// A record of a time more.
-    Insert(i64, Kept),
-    /// No record of a time.
-    Drop(i64),
-    /// A map that has something in it then.
-    Map(Box<MapStep>),
-    Clear,
-}
-
 /// What Python does not know of a state.
 #[derive(Debug, Default)]
 pub struct StateNews {
@@ -61,7 +28,7 @@ pub struct StateNews {
     pub removed: Vec<Batch>,
     /// Of maps: key, and a key that the map has not any more.
     pub dropped: Vec<Batch>,
-    /// Key and value; of maps key, key in the map, and value, in the order of the map; of a buffer, for each record, key,
+    /// Key and value, of dicts [in another form](dicts); of maps key, key in the map, and value, in the order of the map; of a buffer, for each record, key,
     /// number of buckets, time and record.
     pub values: Vec<Batch>,
 }
@@ -70,6 +37,12 @@ pub struct StateNews {
 #[derive(Debug)]
 pub struct Store {
     pub kinds: Vec<Kind>,
+    /// Of states whose values expire.
+    pub lives: Vec<Option<Life>>,
+    /// What they show where there is nothing, in one row.
+    pub defaults: Vec<Option<Column>>,
+    /// The look at values that expire.
+    pub sweeps: Sweeps,
     keys: Cells,
     /// Of each state the types of its keys, if it is a map, and of its values or items, which all have; nothing is in them.
     types: Vec<[Cells; 2]>,
@@ -82,7 +55,7 @@ pub struct Store {
     full: usize,
     weight: usize,
     /// How many keys have come, and have gone.
-    moves: [u64; 2],
+    pub(super) moves: [u64; 2],
     /// Keys with a state that has changed since the last time, and these states by their bits.
     changed: Vec<u32>,
     changes: Vec<u64>,
@@ -91,11 +64,15 @@ pub struct Store {
 }
 
 impl Store {
-    pub fn new(kinds: Vec<Kind>) -> Self {
-        let held = kinds.iter().map(|_| Vec::new()).collect();
-        let types = kinds.iter().map(|_| [Cells::default(), Cells::with_lists()]).collect();
+    pub fn new(states: &[StateSpec]) -> Self {
+        let held = states.iter().map(|_| Vec::new()).collect();
+        let types = states.iter().map(|_| [Cells::default(), Cells::with_lists()]).collect();
+        let lives: Vec<_> = states.iter().map(|state| state.life).collect();
         Self {
-            kinds,
+            kinds: states.iter().map(|state| state.kind).collect(),
+            sweeps: Sweeps::new(&lives),
+            lives,
+            defaults: states.iter().map(|state| state.default.as_ref().map(|batch| batch.records().clone())).collect(),
             keys: Cells::default(),
             types,
             hashes: Vec::new(),
@@ -140,34 +117,6 @@ impl Store {
         self.index.find(hash, |&number| self.keys.holds(number as usize, key)).map(|&number| number as usize)
     }
 
-    /// Finds the keys of records that come next, up to one in doubt, and asks for the memory of what they have: to wait for that
-    /// of many at once takes no longer than to wait for that of one.
-    pub fn look_ahead<'v>(&self, keys: impl Iterator<Item = Value<'v>>, places: &mut Vec<Place>) {
-        places.clear();
-        let place = |key| Some(Place { hash: self.hash(key).ok()?, number: None, moves: self.moves });
-        for key in keys {
-            let Some(mut place) = place(key) else { break };
-            place.number = self.find(place.hash, key);
-            if let Some(number) = place.number {
-                self.held.iter().for_each(|held| prefetch((&raw const held[number]).cast(), size_of::<Held>()));
-            }
-            places.push(place);
-        }
-        let all = places.iter().filter_map(|place| place.number);
-        all.for_each(|number| self.held.iter().for_each(|held| held[number].prefetch()));
-    }
-
-    /// The hash of a key and its number, of which something was known before.
-    #[inline]
-    pub fn locate(&self, key: Value<'_>, place: Option<Place>) -> Result<(u64, Option<usize>), Doubt> {
-        let Some(Place { hash, number, moves: [come, gone] }) = place else {
-            let hash = self.hash(key)?;
-            return Ok((hash, self.find(hash, key)));
-        };
-        let same = if number.is_some() { gone == self.moves[1] } else { come == self.moves[0] };
-        Ok((hash, if same { number } else { self.find(hash, key) }))
-    }
-
     /// Whether a key can be here.
     pub fn admits(&mut self, key: Value<'_>) -> bool {
         (self.hashes.len() < u32::MAX as usize || !self.free.is_empty()) && self.keys.admits(key)
@@ -177,7 +126,7 @@ impl Store {
     pub fn admits_step(&mut self, state: usize, step: &Step) -> bool {
         let [keys, values] = &mut self.types[state];
         match step {
-            Step::Set(value) => values.admits(value.value()),
+            Step::Set(value) => dicts::admits(keys, values, value.value(), self.lives[state].is_some()),
             Step::Insert(_, record) => (self.kinds[state] != Kind::Frozen || record.value().is_frozen()) && values.admits(record.value()),
             Step::Add(items) => items.iter().all(|item| values.admits(item.value())),
             Step::Replace(items) => items.iter().all(|item| item.as_ref().err().is_none_or(|item| values.admits(item.value()))),
@@ -210,6 +159,7 @@ impl Store {
                 self.hashes.push(hash);
                 self.changes.push(0);
                 self.known.push(0);
+                self.sweeps.grow();
                 self.held.iter_mut().for_each(|held| held.push(Held::Nothing));
                 self.hashes.len() - 1
             }
@@ -218,6 +168,21 @@ impl Store {
         self.moves[0] += 1;
         self.index.insert_unique(hash, number as u32, |&number| hashes[number as usize]);
         number
+    }
+
+    /// The number of a key, a new one if it has none. Doubt: it cannot be here.
+    pub fn number_of(&mut self, key: Value<'_>) -> Result<usize, Doubt> {
+        let hash = self.hash(key)?;
+        match self.find(hash, key) {
+            Some(number) => Ok(number),
+            None if self.admits(key) => Ok(self.create(hash, key)),
+            None => Err(Doubt),
+        }
+    }
+
+    /// The key of a number.
+    pub fn key<'a>(&'a self, number: usize, arena: &'a Bump) -> Value<'a> {
+        self.keys.get(number, arena)
     }
 
     /// Does a step.
@@ -242,6 +207,10 @@ impl Store {
         let after = !matches!(held, Held::Nothing);
         self.full = self.full + usize::from(after) - usize::from(before);
         self.weight = self.weight + held.weight() - weight;
+        if after && !before {
+            let of_state = &self.held[state];
+            self.sweeps.note(state, number, |number| !matches!(of_state[number], Held::Nothing));
+        }
         if self.changes[number] == 0 {
             self.changed.push(number as u32);
         }
@@ -259,12 +228,13 @@ impl Store {
             self.known[at] = (0..self.kinds.len()).filter(has).fold(0, |bits, state| bits | 1 << state);
             self.retire(at);
         }
+        self.sweeps.settle();
         Ok(all)
     }
 
     /// Forgets a key that has nothing, if Python does not have anything of it either; another one may have its number then.
     pub fn retire(&mut self, number: usize) {
-        if self.known[number] != 0 || self.held.iter().any(|held| !matches!(held[number], Held::Nothing)) {
+        if self.known[number] != 0 || self.sweeps.need(number) || self.held.iter().any(|held| !matches!(held[number], Held::Nothing)) {
             return;
         }
         if let Ok(entry) = self.index.find_entry(self.hashes[number], |&other| other as usize == number) {
@@ -278,6 +248,7 @@ impl Store {
     fn read<'v>(&self, state: usize, fields: &[Value<'v>]) -> Result<(Value<'v>, Step, Option<i64>), Doubt> {
         match (self.kinds[state], fields) {
             (Kind::Value, &[key, value]) => Ok((key, Step::Set(Kept::new(value)?), None)),
+            (Kind::Value, &[key, Value::List(pairs), time]) => Ok((key, Step::Set(dicts::kept(pairs, time)?), None)),
             (Kind::List, &[key, Value::List(items)]) => {
                 Ok((key, Step::Add(items.iter().map(|&item| Kept::new(item)).collect::<Result<_, _>>()?), None))
             }
@@ -295,15 +266,18 @@ impl Store {
     fn news_of(&self, state: usize) -> Result<StateNews, Doubt> {
         let [mut removed, mut dropped, mut values] = [(); 3].map(|()| Rows::default());
         let mut arena = Bump::new();
-        for &number in &self.changed {
+        let changed = self.changed.iter().copied().filter(|&number| self.changes[number as usize] >> state & 1 == 1);
+        for number in self.sweeps.sorted(state, changed.collect()) {
             let number = number as usize;
-            if self.changes[number] >> state & 1 == 0 {
-                continue;
-            }
             let key = self.keys.get(number, &arena);
             let known = self.known[number] >> state & 1 == 1;
-            match &self.held[state][number] {
-                Held::Value(value) => values.push(&[key, value.value()])?,
+            let again = known && self.sweeps.is_new(state, number);
+            let held = &self.held[state][number];
+            if again && !matches!(held, Held::Nothing) {
+                removed.push(&[key])?; // it is behind others in the order of Python's dict
+            }
+            match held {
+                Held::Value(value) => values.push(dicts::row(key, value.value(), self.lives[state].is_some(), &arena))?,
                 Held::List(items) => values.push(&[key, list(items, &arena)])?,
                 Held::Buffer(buffer) => {
                     let buckets = Value::Int(buffer.buckets());
@@ -311,7 +285,7 @@ impl Store {
                 }
                 Held::Map(map) => {
                     let news = map.news();
-                    if news.new && known {
+                    if news.new && known && !again {
                         removed.push(&[key])?;
                     }
                     news.removed.iter().try_for_each(|entry| dropped.push(&[key, entry.value()]))?;
@@ -331,15 +305,13 @@ impl Store {
         for (state, batches) in states.iter().enumerate() {
             each(batches, &mut arena, |fields, _| {
                 let (key, step, buckets) = self.read(state, fields)?;
+                if self.lives[state].is_some() && !step.has_times() {
+                    return Err(Doubt);
+                }
                 if !self.admits_step(state, &step) {
                     return Err(Doubt);
                 }
-                let hash = self.hash(key)?;
-                let number = match self.find(hash, key) {
-                    Some(number) => number,
-                    None if self.admits(key) => self.create(hash, key),
-                    None => return Err(Doubt),
-                };
+                let number = self.number_of(key)?;
                 self.apply(state, number, step);
                 if let (Some(buckets), Held::Buffer(buffer)) = (buckets, &mut self.held[state][number]) {
                     buffer.set_buckets(buckets)?;
@@ -348,88 +320,11 @@ impl Store {
                 Ok(())
             })?;
         }
+        self.sweeps.settle();
         for number in std::mem::take(&mut self.changed) {
             self.changes[number as usize] = 0;
             self.held.iter_mut().for_each(|held| held[number as usize].settle());
         }
         Ok(())
     }
-}
-
-impl Held {
-    /// How many values, items, entries or records there are.
-    fn weight(&self) -> usize {
-        match self {
-            Self::Nothing => 0,
-            Self::Value(_) => 1,
-            Self::List(items) => items.len(),
-            Self::Map(map) => map.len(),
-            Self::Buffer(buffer) => buffer.len(),
-        }
-    }
-
-    /// Asks for the memory of it, as far as it is read first.
-    #[inline]
-    fn prefetch(&self) {
-        match self {
-            Self::Nothing => {}
-            Self::Value(value) => value.prefetch(),
-            Self::List(items) => prefetch(items.as_ptr().cast(), size_of_val(&**items)),
-            Self::Map(map) => prefetch((&raw const **map).cast(), size_of::<Map>()),
-            Self::Buffer(buffer) => prefetch((&raw const **buffer).cast(), size_of::<Buffer>()),
-        }
-    }
-
-    /// Adds a record to a buffer.
-    fn insert(&mut self, time: i64, record: Kept) {
-        if !matches!(self, Self::Buffer(_)) {
-            *self = Self::Buffer(Box::default());
-        }
-        if let Self::Buffer(buffer) = self {
-            buffer.insert(time, record);
-        }
-    }
-
-    /// Takes the records of a time out of a buffer.
-    fn drop_time(&mut self, time: i64) {
-        if let Self::Buffer(buffer) = self
-            && buffer.remove(time)
-        {
-            *self = Self::Nothing;
-        }
-    }
-
-    /// Has a list, with items at places of the one before, or new ones.
-    fn replace(&mut self, items: Vec<Result<usize, Kept>>) {
-        let mut old: Vec<Option<Kept>> = match std::mem::take(self) {
-            Self::List(list) => list.into_iter().map(Some).collect(),
-            _ => Vec::new(),
-        };
-        let item = |item: Result<usize, Kept>| match item {
-            Ok(at) => old.get_mut(at).and_then(Option::take),
-            Err(new) => Some(new),
-        };
-        *self = Self::List(items.into_iter().filter_map(item).collect());
-    }
-
-    fn change_map(&mut self, step: MapStep) {
-        if !matches!(self, Self::Map(_)) {
-            *self = Self::Map(Box::default());
-        }
-        if let Self::Map(map) = self {
-            map.apply(step);
-        }
-    }
-
-    /// Notes that Python knows what is there.
-    fn settle(&mut self) {
-        if let Self::Map(map) = self {
-            map.settled();
-        }
-    }
-}
-
-/// Kept items as a list.
-pub fn list<'a>(items: &'a [Kept], arena: &'a Bump) -> Value<'a> {
-    Value::List(arena.alloc_slice_fill_iter(items.iter().map(Kept::value)))
 }

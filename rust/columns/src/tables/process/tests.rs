@@ -6,6 +6,10 @@ use crate::program::Constant;
 
 /// A process function of one input whose key is the first field; `states` of numbers, then the bodies of functions.
 fn process(states: &[Kind], body: &str, on_timer: &str) -> Process {
+    process_of(states.iter().map(|&kind| kind.into()).collect(), body, on_timer)
+}
+
+fn process_of(states: Vec<StateSpec>, body: &str, on_timer: &str) -> Process {
     let program = |body: &str| {
         let text = format!(r#"{{"v": 1, "functions": [{{"params": 1, "locals": 4, "body": [{body}]}}], "states": {}}}"#, states.len());
         Program::parse(&text).expect("it is a program")
@@ -13,7 +17,7 @@ fn process(states: &[Kind], body: &str, on_timer: &str) -> Process {
     let key = r#"{"v": 1, "functions": [{"params": 1, "locals": 1, "body": [["return", ["index", ["local", 0], ["const", 0]]]]}]}"#;
     let key = Program::parse(key).expect("it is a program");
     let inputs = vec![ProcessInput { key, function: program(body) }];
-    Process::new(ProcessSpec { inputs, on_timer: Some(program(on_timer)), states: states.to_vec(), bounds: None }).expect("they fit")
+    Process::new(ProcessSpec { inputs, on_timer: Some(program(on_timer)), states, bounds: None }).expect("they fit")
 }
 
 fn batch(records: &[(&str, i64, i64)]) -> Batch {
@@ -150,8 +154,8 @@ fn what_python_knows_comes_back() {
     let last = process.news().expect("it can be shown");
     assert_eq!((last.states[0].removed[0].len(), last.states[0].values.len()), (1, 0));
     let rows = Builder::new();
-    assert!(process.load(&[vec![]], [&[Batch::new(rows.finish(), None).expect("it is empty")], &[]]).is_ok());
-    assert!(process.load(&[news.states[0].values.clone()], [&[], &[]]).is_ok());
+    assert!(process.load(&[vec![]], [&[Batch::new(rows.finish(), None).expect("it is empty")], &[]], &[]).is_ok());
+    assert!(process.load(&[news.states[0].values.clone()], [&[], &[]], &[]).is_ok());
     assert_eq!((process.len(), process.next_due(Domain::Event)), (2, None));
 }
 
@@ -170,7 +174,7 @@ fn join() -> Process {
     let function = Program::parse(&text).expect("it is a program");
     let inputs = vec![ProcessInput { key, function }; 2];
     let bounds = Some(Bounds { lower: -2, upper: 3 });
-    Process::new(ProcessSpec { inputs, on_timer: None, states: vec![Kind::Buffer; 2], bounds }).expect("they fit")
+    Process::new(ProcessSpec { inputs, on_timer: None, states: vec![Kind::Buffer.into(); 2], bounds }).expect("they fit")
 }
 
 fn triple(one: i64, two: i64, right: i64, time: i64) -> (String, Option<i64>) {
@@ -209,7 +213,51 @@ fn buffers_and_keys_are_forgotten_when_nothing_can_come() {
 fn joins_are_of_two_buffers() {
     let mut spec = join().spec;
     assert!(Process::new(ProcessSpec { bounds: None, ..spec.clone() }).is_none());
-    assert!(Process::new(ProcessSpec { states: vec![Kind::Buffer; 1], ..spec.clone() }).is_none());
+    assert!(Process::new(ProcessSpec { states: vec![Kind::Buffer.into(); 1], ..spec.clone() }).is_none());
     spec.bounds = Some(Bounds { lower: i64::MIN, upper: 0 });
     assert!(Process::new(spec).is_none());
+}
+
+/// A state whose values live for 5 milliseconds; each access looks at two.
+fn mortal(kind: Kind, shows: bool) -> StateSpec {
+    StateSpec { kind, life: Some(Life { millis: 5, renews: false, shows, size: 2 }), default: None }
+}
+
+/// Yields the value of before, and sets the record's number.
+const SETTING: &str = r#"["yield", ["state", 0]], ["update", 0, ["index", ["local", 0], ["const", 1]]]"#;
+
+#[test]
+fn values_end_by_the_clock() {
+    for shows in [false, true] {
+        let mut process = process_of(vec![mortal(Kind::Value, shows)], SETTING, SHOWING);
+        process.run(0, &batch(&[("a", 1, 0)]), 0, 1, (0, 10));
+        let still = process.run(0, &batch(&[("a", 2, 0)]), 0, 1, (0, 14));
+        assert_eq!(shown(still.out.as_ref()), [number(1, 0)]);
+        let over = process.run(0, &batch(&[("a", 3, 0)]), 0, 1, (0, 19));
+        assert_eq!(shown(over.out.as_ref())[0].0, "None"); // the look at values has removed it
+        let news = process.news().expect("it can be shown");
+        assert_eq!(shown(news.states[0].values.first())[0].0, r#"Tuple([Text("a"), Tuple([Int(3), Int(19)])])"#);
+    }
+}
+
+#[test]
+fn values_of_other_keys_are_removed() {
+    let mut process = process_of(vec![mortal(Kind::Value, false)], SETTING, SHOWING);
+    let records: Vec<_> = ["a", "b", "c", "d", "e", "f"].iter().map(|&name| (name, 1, 0)).collect();
+    process.run(0, &batch(&records), 0, 6, (0, 0));
+    assert_eq!(process.len(), 6);
+    for _ in 0..3 {
+        process.run(0, &batch(&[("g", 1, 0)]), 0, 1, (0, 5));
+    }
+    assert_eq!(process.len(), 1);
+    let news = process.news().expect("it can be shown");
+    assert_eq!((news.states[0].removed.len(), news.states[0].values[0].len()), (0, 1));
+    process.run(0, &batch(&[("h", 1, 0)]), 0, 1, (0, 10));
+    assert_eq!((process.len(), process.news().expect("it can be shown").states[0].removed[0].len()), (1, 1));
+}
+
+#[test]
+fn what_has_no_time_is_in_doubt() {
+    let mut process = process_of(vec![mortal(Kind::Value, false)], SETTING, SHOWING);
+    assert!(process.load(&[vec![batch(&[("a", 1, 0)])]], [&[], &[]], &[]).is_err());
 }

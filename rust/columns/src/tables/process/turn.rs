@@ -4,14 +4,16 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
 use super::Kind;
+use super::changes::Changes;
 use super::draft::{self, Draft};
+use super::held::{Held, Step, list};
+use super::life::Life;
 use super::map::Map;
-use super::store::{Held, Step, Store, list};
-use super::timers::Timers;
+use super::store::Store;
+use super::sweep::Swept;
 use crate::machine::Context;
-use crate::program::{Around, Change, Domain, Part};
+use crate::program::{Around, Asked, Change, Domain, Part};
 use crate::tables::kept::Kept;
-use crate::tables::windows::entries::{Entries, Window};
 use crate::value::{Doubt, Value};
 
 /// When a function is called.
@@ -28,27 +30,35 @@ pub(super) struct When {
 
 /// The state of a key, as the function sees it: nothing changes before it has ended.
 pub(super) struct Turn<'a> {
-    store: &'a Store,
+    pub(super) store: &'a Store,
     /// The number of the key, if it has one.
-    number: Option<usize>,
+    pub(super) number: Option<usize>,
     key: Value<'a>,
-    when: When,
-    arena: &'a Bump,
-    own: &'a mut [Own<'a>],
+    pub(super) when: When,
+    pub(super) arena: &'a Bump,
+    pub(super) own: &'a mut [Own<'a>],
+    /// How far the look at values that expire has come.
+    pub(super) swept: Vec<Swept>,
+    /// By state and number: where values are removed by that. Others than those of the key.
+    pub(super) trimmed: Vec<(usize, usize)>,
     timers: Items<'a, (Domain, bool, i64)>,
     /// Results for side outputs: tag, value, and how many other results came before.
     pub(super) sides: Items<'a, (u32, Value<'a>, usize)>,
 }
 
 /// A state of the key.
-struct Own<'a> {
+pub(super) struct Own<'a> {
     /// What was in it before, if it has been read.
     before: Option<Value<'a>>,
-    new: New<'a>,
+    pub(super) new: New<'a>,
+    /// What it had when it was asked whether it has something.
+    shown: Option<Value<'a>>,
+    /// Whether it had nothing for a while, and its values expire: it comes behind those of other keys then.
+    pub(super) emptied: bool,
 }
 
 /// What a state will have.
-enum New<'a> {
+pub(super) enum New<'a> {
     /// The same as before.
     Same,
     Whole(Value<'a>),
@@ -60,11 +70,43 @@ enum New<'a> {
 
 impl<'a> Turn<'a> {
     pub(super) fn new((store, number): (&'a Store, Option<usize>), key: Value<'a>, when: When, arena: &'a Bump) -> Self {
-        let own = arena.alloc_slice_fill_with(store.kinds.len(), |_| Own { before: None, new: New::Same });
-        Self { store, number, key, when, arena, own, timers: Items::new_in(arena), sides: Items::new_in(arena) }
+        let own = arena.alloc_slice_fill_with(store.kinds.len(), |_| Own { before: None, new: New::Same, shown: None, emptied: false });
+        let (timers, sides) = (Items::new_in(arena), Items::new_in(arena));
+        Self { store, number, key, when, arena, own, swept: Vec::new(), trimmed: Vec::new(), timers, sides }
     }
 
-    fn held(&self, state: usize) -> &'a Held {
+    fn life(&self, state: usize) -> Option<Life> {
+        self.store.lives[state]
+    }
+
+    pub(super) fn is_list(&self, state: usize) -> bool {
+        self.store.kinds[state] == Kind::List
+    }
+
+    /// Whether a state has something.
+    pub(super) fn is_full(&self, state: usize) -> bool {
+        match &self.own[state].new {
+            New::Same => !matches!(self.held(state), Held::Nothing),
+            New::Nothing => false,
+            New::Map(draft) => !draft.is_empty(),
+            New::Whole(_) | New::More(_) => true,
+        }
+    }
+
+    /// Takes everything out of a state whose values expire.
+    pub(super) fn empty(&mut self, state: usize) {
+        let own = &mut self.own[state];
+        (own.new, own.emptied) = (New::Nothing, true);
+    }
+
+    /// A map with nothing in it is as if there were none.
+    pub(super) fn empty_if_bare(&mut self, state: usize) {
+        if self.life(state).is_some() && !self.is_full(state) {
+            self.empty(state);
+        }
+    }
+
+    pub(super) fn held(&self, state: usize) -> &'a Held {
         self.number.map_or(&Held::Nothing, |number| self.store.held(state, number))
     }
 
@@ -75,14 +117,39 @@ impl<'a> Turn<'a> {
         let before = match self.held(state) {
             Held::Value(value) => value.value(),
             Held::List(items) => list(items, self.arena),
-            Held::Nothing if self.store.kinds[state] == Kind::List => Value::List(&[]),
-            Held::Nothing | Held::Map(_) | Held::Buffer(_) => Value::None,
+            Held::Nothing => self.of_nothing(state),
+            Held::Map(_) | Held::Buffer(_) => Value::None,
         };
         self.own[state].before = Some(before);
         before
     }
 
-    fn extend(&mut self, state: usize, items: &[Value<'a>]) -> Result<(), Doubt> {
+    /// What a state shows that has nothing.
+    fn of_nothing(&self, state: usize) -> Value<'a> {
+        if self.is_list(state) {
+            return Value::List(&[]);
+        }
+        self.store.defaults[state].as_ref().map_or(Value::None, |default| default.get(0, self.arena))
+    }
+
+    /// What a state has, with times where its values expire.
+    pub(super) fn stored(&mut self, state: usize) -> Result<Value<'a>, Doubt> {
+        Ok(match &self.own[state].new {
+            New::Same => self.before(state),
+            New::Whole(value) => *value,
+            New::Map(_) => return Err(Doubt),
+            New::Nothing => self.of_nothing(state),
+            New::More(more) => {
+                let before: &[Kept] = if let Held::List(before) = self.held(state) { before } else { &[] };
+                let mut items = Items::with_capacity_in(before.len() + more.len(), self.arena);
+                items.extend(before.iter().map(Kept::value));
+                items.extend_from_slice_copy(more);
+                Value::List(items.into_bump_slice())
+            }
+        })
+    }
+
+    pub(super) fn extend(&mut self, state: usize, items: &[Value<'a>]) -> Result<(), Doubt> {
         if self.store.kinds[state] != Kind::List {
             return Err(Doubt);
         }
@@ -106,7 +173,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The map that was there before.
-    fn map(&self, state: usize) -> Result<Option<&'a Map>, Doubt> {
+    pub(super) fn map(&self, state: usize) -> Result<Option<&'a Map>, Doubt> {
         match self.held(state) {
             _ if self.store.kinds[state] != Kind::Map => Err(Doubt),
             Held::Map(map) => Ok(Some(map)),
@@ -115,7 +182,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The map as it becomes.
-    fn draft(&mut self, state: usize) -> Result<&mut Draft<'a>, Doubt> {
+    pub(super) fn draft(&mut self, state: usize) -> Result<&mut Draft<'a>, Doubt> {
         let map = self.map(state)?;
         let new = &mut self.own[state].new;
         match new {
@@ -126,13 +193,38 @@ impl<'a> Turn<'a> {
         if let New::Map(draft) = new { Ok(draft) } else { Err(Doubt) }
     }
 
+    /// What a map has for a key, with its time where values expire.
+    pub(super) fn stored_entry(&self, state: usize, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
+        let hash = self.store.entry_hash(key)?;
+        let map = self.map(state)?;
+        match (&self.own[state].new, map) {
+            (New::Map(draft), _) => draft.get(hash, key),
+            (New::Same, Some(map)) => Ok(map.find(hash, key)?.and_then(|place| map.value(place)).map(Kept::value)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Sets what a map has for a key, or removes it.
+    pub(super) fn set_entry(&mut self, state: usize, key: Value<'a>, value: Option<Value<'a>>) -> Result<(), Doubt> {
+        let hash = self.store.entry_hash(key)?;
+        self.draft(state)?.set(hash, key, value)?;
+        if value.is_none() {
+            self.empty_if_bare(state);
+        }
+        Ok(())
+    }
+
     /// Adds what is to be done now that the function has ended.
     pub(super) fn note(self, changes: &mut Changes) -> Result<(), Doubt> {
         for (state, own) in self.own.iter().enumerate() {
+            let is_again = own.emptied && !matches!(own.new, New::Nothing) && !matches!(self.held(state), Held::Nothing);
+            if is_again {
+                changes.states.push((state, Step::Clear));
+            }
             let step = match &own.new {
                 New::Same => continue,
                 New::Whole(Value::List(items)) if self.store.kinds[state] == Kind::List => {
-                    let before: &[Kept] = if let Held::List(before) = self.held(state) { before } else { &[] };
+                    let before: &[Kept] = if let (Held::List(before), false) = (self.held(state), is_again) { before } else { &[] };
                     Step::Replace(replaced(before, items)?)
                 }
                 New::Whole(value) => Step::Set(Kept::new(*value)?),
@@ -145,6 +237,8 @@ impl<'a> Turn<'a> {
             changes.states.push((state, step));
         }
         changes.timers.extend_from_slice(&self.timers);
+        changes.swept.extend(self.swept);
+        changes.trimmed.extend(self.trimmed);
         Ok(())
     }
 }
@@ -180,41 +274,41 @@ impl<'a> Context<'a> for Turn<'a> {
 
     fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
         let state = number as usize;
-        Ok(match &self.own[state].new {
-            New::Same => self.before(state),
-            New::Whole(value) => *value,
-            New::Map(_) => return Err(Doubt),
-            New::Nothing if self.store.kinds[state] == Kind::List => Value::List(&[]),
-            New::Nothing => Value::None,
-            New::More(more) => {
-                let before: &[Kept] = if let Held::List(before) = self.held(state) { before } else { &[] };
-                let mut items = Items::with_capacity_in(before.len() + more.len(), self.arena);
-                items.extend(before.iter().map(Kept::value));
-                items.extend_from_slice_copy(more);
-                Value::List(items.into_bump_slice())
-            }
-        })
-    }
-
-    fn is_held(&mut self, number: u32) -> bool {
-        match &self.own[number as usize].new {
-            New::Same => !matches!(self.held(number as usize), Held::Nothing),
-            New::Nothing => false,
-            New::Whole(_) | New::More(_) | New::Map(_) => true,
+        match self.life(state) {
+            None => self.stored(state),
+            Some(life) if self.is_list(state) => self.read_living_list(state, life),
+            Some(life) => Ok(self.read_living(state, life)?.unwrap_or(Value::None)),
         }
     }
 
+    fn has(&mut self, state: u32, asked: Asked) -> Result<bool, Doubt> {
+        let state = state as usize;
+        let shown = match (asked, self.life(state)) {
+            (Asked::Held, _) => return Ok(self.is_full(state)),
+            (_, None) if self.is_full(state) => Some(self.stored(state)?),
+            (_, None) => None,
+            (Asked::Readable, Some(life)) => self.read_living(state, life)?,
+            (Asked::Usable, Some(life)) => self.usable_living(state, life)?,
+        };
+        self.own[state].shown = shown;
+        Ok(shown.is_some())
+    }
+
+    fn shown(&mut self, state: u32) -> Result<Value<'a>, Doubt> {
+        self.own[state as usize].shown.ok_or(Doubt)
+    }
+
     fn entry(&mut self, state: u32, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
-        let hash = self.store.entry_hash(key)?;
-        let map = self.map(state as usize)?;
-        match (&self.own[state as usize].new, map) {
-            (New::Map(draft), _) => draft.get(hash, key),
-            (New::Same, Some(map)) => Ok(map.find(hash, key)?.and_then(|place| map.value(place)).map(Kept::value)),
-            _ => Ok(None),
+        match self.life(state as usize) {
+            None => self.stored_entry(state as usize, key),
+            Some(life) => self.living_entry(state as usize, key, life),
         }
     }
 
     fn has_no_entries(&mut self, state: u32) -> Result<bool, Doubt> {
+        if let Some(life) = self.life(state as usize) {
+            return self.has_no_living(state as usize, life);
+        }
         let map = self.map(state as usize)?;
         Ok(match &self.own[state as usize].new {
             New::Map(draft) => draft.is_empty(),
@@ -224,6 +318,9 @@ impl<'a> Context<'a> for Turn<'a> {
     }
 
     fn entries(&mut self, state: u32, part: Part) -> Result<Value<'a>, Doubt> {
+        if let Some(life) = self.life(state as usize) {
+            return self.living_entries(state as usize, part, life);
+        }
         let map = self.map(state as usize)?;
         Ok(match (&self.own[state as usize].new, map) {
             (New::Map(draft), _) => draft.list(part, self.arena),
@@ -233,16 +330,22 @@ impl<'a> Context<'a> for Turn<'a> {
     }
 
     fn put_entry(&mut self, state: u32, key: Value<'a>, value: Option<Value<'a>>) -> Result<(), Doubt> {
-        let hash = self.store.entry_hash(key)?;
-        self.draft(state as usize)?.set(hash, key, value)
+        let state = state as usize;
+        let Some(life) = self.life(state) else { return self.set_entry(state, key, value) };
+        self.sweep(state, life)?;
+        let value = value.map(|value| self.stamped(value));
+        self.set_entry(state, key, value)
     }
 
     fn change(&mut self, change: Change, value: Value<'a>) -> Result<(), Doubt> {
+        if let Some((state, life)) = change.state().and_then(|state| self.life(state).map(|life| (state, life))) {
+            return self.change_living(state, change, value, life);
+        }
         match change {
             Change::Update(state) if self.store.kinds[state as usize] == Kind::Value => {
                 self.own[state as usize].new = if matches!(value, Value::None) { New::Nothing } else { New::Whole(value) };
             }
-            Change::Store(state) if self.store.kinds[state as usize] == Kind::Value => {
+            Change::Store(state) | Change::Combine(state) if self.store.kinds[state as usize] == Kind::Value => {
                 self.own[state as usize].new = New::Whole(value);
             }
             Change::Add(state) => self.extend(state as usize, &[value])?,
@@ -256,15 +359,15 @@ impl<'a> Context<'a> for Turn<'a> {
             }
             Change::PutAll(state) => {
                 let Value::Dict(entries) = value else { return Err(Doubt) };
-                return entries.iter().try_for_each(|&(key, value)| self.put_entry(state, key, Some(value)));
+                return entries.iter().try_for_each(|&(key, value)| self.set_entry(state as usize, key, Some(value)));
             }
-            Change::Remove(state) => self.put_entry(state, value, None)?,
+            Change::Remove(state) => self.set_entry(state as usize, value, None)?,
             Change::Clear(state) => self.own[state as usize].new = New::Nothing,
             Change::Register(domain) | Change::Delete(domain) => {
                 let Value::Int(time) = value else { return Err(Doubt) };
                 self.timers.push((domain, change == Change::Register(domain), time));
             }
-            Change::Update(_) | Change::Store(_) | Change::Replace(_) => return Err(Doubt),
+            Change::Update(_) | Change::Store(_) | Change::Combine(_) | Change::Replace(_) => return Err(Doubt),
         }
         Ok(())
     }
@@ -279,52 +382,4 @@ fn together<'a>(old: &[Value<'a>], new: &[Value<'a>], arena: &'a Bump) -> Value<
     items.extend_from_slice_copy(old);
     items.extend_from_slice_copy(new);
     Value::List(items.into_bump_slice())
-}
-
-/// What a function has done to the state and the timers of a key.
-#[derive(Default)]
-pub(super) struct Changes {
-    states: Vec<(usize, Step)>,
-    /// Whether each is registered, and its time.
-    timers: Vec<(Domain, bool, i64)>,
-}
-
-impl Changes {
-    /// Whether all of it can be done.
-    pub(super) fn fit(&self, store: &mut Store, timers: &mut Timers, key: Value<'_>) -> bool {
-        self.states.iter().all(|(state, step)| store.admits_step(*state, step))
-            && (self.states.is_empty() || store.admits(key))
-            && (self.timers.is_empty() || timers.admit(self.timers.len(), key))
-    }
-
-    /// Forgets it.
-    pub(super) fn clear(&mut self) {
-        self.states.clear();
-        self.timers.clear();
-    }
-
-    /// Does it, where it fits.
-    pub(super) fn apply(&mut self, store: &mut Store, timers: &mut Timers, (hash, key): (u64, Value<'_>), number: Option<usize>) {
-        if !self.states.is_empty() {
-            let number = number.unwrap_or_else(|| store.create(hash, key));
-            self.states.drain(..).for_each(|(state, step)| store.apply(state, number, step));
-            store.retire(number);
-        }
-        for (domain, registered, time) in self.timers.drain(..) {
-            let (timers, window) = (timers.of(domain), Window::at(time));
-            if registered {
-                register(timers, (hash, key), window);
-            } else if let Some(number) = timers.find(hash, key, window) {
-                timers.clear(number);
-            }
-        }
-    }
-}
-
-/// Registers a timer at the end of a window, unless there is one. The key is admitted.
-pub(super) fn register(timers: &mut Entries, (hash, key): (u64, Value<'_>), window: Window) {
-    if timers.find(hash, key, window).is_none() {
-        let number = timers.create(hash, key, window, window);
-        timers.register_end(number);
-    }
 }

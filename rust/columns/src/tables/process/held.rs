@@ -1,0 +1,129 @@
+//! What a state has for a key, and what it will have.
+
+use bumpalo::Bump;
+
+use super::buffer::Buffer;
+use super::life::parts;
+use super::map::{Map, MapStep};
+use crate::ahead::prefetch;
+use crate::tables::kept::Kept;
+use crate::value::Value;
+
+/// What a state has for a key.
+#[derive(Debug, Default)]
+pub enum Held {
+    #[default]
+    Nothing,
+    Value(Kept),
+    List(Vec<Kept>),
+    Map(Box<Map>),
+    Buffer(Box<Buffer>),
+}
+
+/// What a state will have.
+#[derive(Debug)]
+pub enum Step {
+    Set(Kept),
+    /// Items more.
+    Add(Vec<Kept>),
+    /// A list, with items at these places of the one before, or new ones.
+    Replace(Vec<Result<usize, Kept>>),
+    /// A record of a time more.
+    Insert(i64, Kept),
+    /// No record of a time.
+    Drop(i64),
+    /// A map that has something in it then.
+    Map(Box<MapStep>),
+    Clear,
+}
+
+impl Step {
+    /// Whether all values in it have their times.
+    pub(super) fn has_times(&self) -> bool {
+        let has = |value: &Kept| parts(value.value()).is_ok();
+        match self {
+            Self::Set(value) => has(value),
+            Self::Add(items) => items.iter().all(has),
+            Self::Map(step) => step.more.iter().all(|(_, _, value)| has(value)),
+            _ => false,
+        }
+    }
+}
+
+impl Held {
+    /// Asks for the memory of it, as far as it is read first.
+    #[inline]
+    pub fn prefetch(&self) {
+        match self {
+            Self::Nothing => {}
+            Self::Value(value) => value.prefetch(),
+            Self::List(items) => prefetch(items.as_ptr().cast(), size_of_val(&**items)),
+            Self::Map(map) => prefetch((&raw const **map).cast(), size_of::<Map>()),
+            Self::Buffer(buffer) => prefetch((&raw const **buffer).cast(), size_of::<Buffer>()),
+        }
+    }
+
+    /// How many values, items, entries or records there are.
+    pub(super) fn weight(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Value(_) => 1,
+            Self::List(items) => items.len(),
+            Self::Map(map) => map.len(),
+            Self::Buffer(buffer) => buffer.len(),
+        }
+    }
+
+    /// Adds a record to a buffer.
+    pub(super) fn insert(&mut self, time: i64, record: Kept) {
+        if !matches!(self, Self::Buffer(_)) {
+            *self = Self::Buffer(Box::default());
+        }
+        if let Self::Buffer(buffer) = self {
+            buffer.insert(time, record);
+        }
+    }
+
+    /// Takes the records of a time out of a buffer.
+    pub(super) fn drop_time(&mut self, time: i64) {
+        if let Self::Buffer(buffer) = self
+            && buffer.remove(time)
+        {
+            *self = Self::Nothing;
+        }
+    }
+
+    /// Has a list, with items at places of the one before, or new ones.
+    pub(super) fn replace(&mut self, items: Vec<Result<usize, Kept>>) {
+        let mut old: Vec<Option<Kept>> = match std::mem::take(self) {
+            Self::List(list) => list.into_iter().map(Some).collect(),
+            _ => Vec::new(),
+        };
+        let item = |item: Result<usize, Kept>| match item {
+            Ok(at) => old.get_mut(at).and_then(Option::take),
+            Err(new) => Some(new),
+        };
+        *self = Self::List(items.into_iter().filter_map(item).collect());
+    }
+
+    pub(super) fn change_map(&mut self, step: MapStep) {
+        if !matches!(self, Self::Map(_)) {
+            *self = Self::Map(Box::default());
+        }
+        if let Self::Map(map) = self {
+            map.apply(step);
+        }
+    }
+
+    /// Notes that Python knows what is there.
+    pub(super) fn settle(&mut self) {
+        if let Self::Map(map) = self {
+            map.settled();
+        }
+    }
+}
+
+/// Kept items as a list.
+pub fn list<'a>(items: &'a [Kept], arena: &'a Bump) -> Value<'a> {
+    Value::List(arena.alloc_slice_fill_iter(items.iter().map(Kept::value)))
+}
