@@ -13,11 +13,13 @@ pub mod machine;
 pub mod pipeline;
 pub mod program;
 pub mod python;
+pub mod reading;
 pub mod router;
 pub mod stamps;
 pub mod tables;
 pub mod value;
 mod vectors;
+pub mod writing;
 
 pub use batch::Batch;
 pub use column::{Builder, Column, Data, Refusal};
@@ -25,9 +27,11 @@ pub use heap::{Heap, Tree};
 pub use machine::Input;
 pub use pipeline::{Pipeline, Progress, Stage};
 pub use program::Program;
+pub use reading::Reading;
 pub use router::Router;
 pub use tables::{
     Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Domain, Fired, Fold, KeyedReduce,
     Kind, News, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, Table, Taken, WindowSpec, Windows,
 };
 pub use value::{Doubt, Shape, Value};
+pub use writing::Layout;
