@@ -44,6 +44,7 @@ class SinkWriter:
     room: int = 1  # how many records may be gathered for the next write_all
     timed: bool = False  # whether `timestamp`, of the records, is set before each call
     timestamp: int | None = None
+    shows: ClassVar[bool] = False  # whether what it has written can be seen although the task fails
 
     def write_all(self, values: Sequence[Any]) -> None:
         for value in values:
@@ -136,6 +137,8 @@ class PublishedSink(BuiltinSink):
 
 class Buffered(SinkWriter):
     """Hands its items over in lists of 2,000, or of about a mebibyte. ``make`` makes an item of a record."""
+
+    shows = True
 
     def __init__(
         self, make: Callable[[Any], Any], size: Size, send: Callable[[list[Any]], None], columns: Columns | None = None

@@ -135,7 +135,7 @@ class _BuiltinSink(LiveOperator):
     def columns(self, number: int) -> Taker | None:
         functions = native.functions(self.context.job.settings.native)
         take = None if functions is None else self._writer.columns(functions)
-        return None if take is None else Taker(partial(self.context.call, take), closed=True)
+        return None if take is None else Taker(partial(self.context.call, take), closed=True, shows=self._writer.shows)
 
     def input(self, number: int) -> Collector:
         writer, write, timed, fail = self._writer, self._writer.write, self._writer.timed, self.context.fail
