@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from io import BytesIO
 from pathlib import PurePosixPath
 from types import ModuleType
@@ -207,7 +208,8 @@ class FileWriter(SinkWriter):
             return None
 
         def take(batch: Any) -> None:
-            write_columns(batch, lambda at: self._write_columns(layout, batch, at), self.write_all)
+            step = partial(self._write_columns, layout, batch)
+            write_columns(batch, step, lambda at, end: self.write_all(batch.objects(at, end)))
 
         return take
 

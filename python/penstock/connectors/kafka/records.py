@@ -155,13 +155,20 @@ class RecordSerializer:
         return self.topic if isinstance(self.topic, str) else None
 
     @property
+    def only_values(self) -> tuple[str | None, SerializationSchema[Any]]:
+        """The topic, if it is one, and a record is a value only; and the schema of values."""
+        alone = self.key is self.partitioner is self.headers is None
+        return (self.fixed_topic if alone else None), self.value
+
+    @property
     def shown(self) -> str:
         return "topics by a selector" if self.fixed_topic is None else repr(self.fixed_topic)
 
     def opened(self, subtask: int, partitions: Partitions) -> Callable[[Sequence[Any], int | None], list[Row]]:
         """A function that serializes records with one timestamp, for one subtask."""
-        if isinstance(self.topic, str) and self.key is self.partitioner is self.headers is None:
-            return self._values(self.topic)
+        topic, _ = self.only_values
+        if topic is not None:
+            return self._values(topic)
         row_of = self._record(subtask, partitions)
 
         def rows_of(elements: Sequence[Any], timestamp: int | None) -> list[Row]:

@@ -6,18 +6,22 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any, ClassVar
 from urllib.parse import quote
 
 from penstock.connectors.kafka import client, records
 from penstock.connectors.kafka import properties as names
+from penstock.connectors.kafka.messages import layout_of
 from penstock.connectors.kafka.records import PooledProducer, RecordSerializer, Row, produce, take_producer, undelivered
 from penstock.connectors.kafka.transactions import SENDERS, Sender, begin, check, transactional
 from penstock.errors import ConfigurationError
 from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.columns.layouts import write_columns
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending_paths import attempt_file, waiting_place
 from penstock.runtime.io.sinks import BuiltinSink, Check, PublishedSink, SinkWriter
@@ -110,6 +114,7 @@ def _check_topic(properties: Mapping[str, str], serializer: RecordSerializer) ->
 
 class _Writer(SinkWriter):
     room = _ROOM
+    shows = True
 
     def __init__(self, output: KafkaOutput | TransactionalKafkaOutput, context: OperatorContext) -> None:
         self._output = output
@@ -125,6 +130,30 @@ class _Writer(SinkWriter):
 
     def take(self, rows: list[Row]) -> None:
         raise NotImplementedError
+
+    def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
+        topic, schema = self._output.serializer.only_values
+        layout = None if topic is None else layout_of(functions, schema)
+        if topic is None or layout is None:
+            return None
+
+        def take(batch: Any) -> None:
+            times = (self.timed and batch.times) or []
+
+            def step(at: int) -> tuple[int, bool]:
+                values, end, doubtful = layout.messages(batch, at, len(batch))
+                stamps = [max(time or 0, 0) for time in times[at:end]] if times else repeat(0)
+                self.take([(topic, -1, time, None, value, None) for time, value in zip(stamps, values, strict=False)])
+                return end, doubtful
+
+            def write(at: int, end: int) -> None:
+                for value, time in zip(batch.objects(at, end), times[at:end] or repeat(None), strict=False):
+                    self.timestamp = time
+                    self.write(value)
+
+            write_columns(batch, step, write)
+
+        return take
 
     def _partitions_of(self, topic: str) -> list[int]:
         if topic not in self._partitions:

@@ -142,13 +142,15 @@ class ColumnsWriter(BulkWriter[Any]):
         """Write the records of a batch, at least one, or keep them: the same as ``add_all(batch.objects())``."""
 
 
-def write_columns(batch: Any, step: Callable[[int], tuple[int, bool]], write_all: Callable[[list[Any]], None]) -> None:
+def write_columns(
+    batch: Any, step: Callable[[int], tuple[int, bool]], write_objects: Callable[[int, int], None]
+) -> None:
     """Write a batch. ``step`` writes natively from a record on, and returns the place behind the last one that is
-    written, and whether the one there is doubtful; then objects are written, few at first."""
+    written, and whether the one there is doubtful; then ``write_objects`` writes it, and more as they are many."""
     at, few, count = 0, 1, len(batch)
     while at < count:
         at, doubtful = step(at)
         if doubtful:
             end = min(at + few, count)
-            write_all(batch.objects(at, end))
+            write_objects(at, end)
             at, few = end, 2 * few

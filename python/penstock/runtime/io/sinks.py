@@ -177,7 +177,7 @@ class Buffered(SinkWriter):
                 self._add_all(items, None)
                 return at, doubtful
 
-            write_columns(batch, step, self.write_all)
+            write_columns(batch, step, lambda at, end: self.write_all(batch.objects(at, end)))
 
         return take
 
@@ -346,7 +346,7 @@ class _TextFile(SinkWriter):
                 self._add(data.decode())
                 return at, doubtful
 
-            write_columns(batch, step, self.write_all)
+            write_columns(batch, step, lambda at, end: self.write_all(batch.objects(at, end)))
 
         return take
 

@@ -25,6 +25,8 @@ pub struct Layout {
     form: Form,
     /// What stands for None, which is doubtful without it.
     none: Option<Box<str>>,
+    /// What stands before a value that is not None.
+    before: Box<str>,
     /// What stands behind each record.
     end: Box<str>,
 }
@@ -38,8 +40,10 @@ enum Form {
     Float(Floats),
     /// `true` or `false`.
     Bool,
-    /// A text, or bytes, as they are.
+    /// A text as it is.
     Plain,
+    /// Bytes as they are.
+    Bytes,
     /// A text in quotes, where it needs them or always.
     Quoted(Box<Quoting>),
     /// What `str` makes of any value.
@@ -127,7 +131,7 @@ impl Layout {
             (Form::Float(floats), Data::Floats(values)) => Values::Floats(values, *floats),
             (Form::Float(floats), Data::Ints(values)) => Values::WholeFloats(values, *floats),
             (Form::Bool, Data::Bools(values)) => Values::Bools(values),
-            (Form::Plain, Data::Texts(values) | Data::Bytes(values)) => Values::Plain(values),
+            (Form::Plain, Data::Texts(values)) | (Form::Bytes, Data::Bytes(values)) => Values::Plain(values),
             (Form::Quoted(quoting), Data::Texts(values)) => Values::Quoted(values, quoting),
             (Form::Avro(Avro::Int(bits)), Data::Ints(values)) => Values::AvroInts(values, *bits),
             (Form::Avro(Avro::Double), Data::Floats(values)) => Values::AvroFloats(values),
@@ -139,7 +143,7 @@ impl Layout {
             }
             _ => Values::Unfit,
         };
-        Fitted { values, none, presence: column.presence(), absent: matches!(column.data(), Data::None) }
+        Fitted { values, before: &self.before, none, presence: column.presence(), absent: matches!(column.data(), Data::None) }
     }
 }
 
@@ -158,6 +162,7 @@ fn fits(data: &Data, count: usize, names: Option<&[Box<str>]>) -> bool {
 /// A layout with the values that it is for.
 struct Fitted<'a> {
     values: Values<'a>,
+    before: &'a str,
     none: Option<&'a str>,
     presence: Option<&'a NullBuffer>,
     absent: bool,
@@ -186,6 +191,7 @@ impl Fitted<'_> {
             out.extend_from_slice(self.none.ok_or(Doubt)?.as_bytes());
             return Ok(());
         }
+        out.extend_from_slice(self.before.as_bytes());
         match &self.values {
             Values::Ints(values, least, most) if (*least..=*most).contains(&values[row]) => floats::write_int(out, values[row]),
             Values::Floats(values, floats) => floats::write(out, values[row], *floats),

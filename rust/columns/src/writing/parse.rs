@@ -33,7 +33,8 @@ pub(super) fn layout(text: &str) -> Result<Layout, Malformed> {
 fn read(json: &Json, depth: usize) -> Result<Layout, Malformed> {
     let below = depth.checked_sub(1).ok_or_else(|| malformed("the layout is nested too deeply"))?;
     let form = if json["parts"].is_array() { record(json, below)? } else { scalar(json)? };
-    Ok(Layout { form, none: json["none"].as_str().map(Into::into), end: json["end"].as_str().unwrap_or_default().into() })
+    let text = |name: &str| json[name].as_str().unwrap_or_default().into();
+    Ok(Layout { form, none: json["none"].as_str().map(Into::into), end: text("end"), before: text("before") })
 }
 
 fn record(json: &Json, depth: usize) -> Result<Form, Malformed> {
@@ -69,6 +70,7 @@ fn scalar(json: &Json) -> Result<Form, Malformed> {
         "python_json" => Form::Float(Floats::PythonJson),
         "bool" => Form::Bool,
         "plain" => Form::Plain,
+        "bytes" => Form::Bytes,
         "shown" => Form::Shown,
         "json" => Form::Quoted(Box::new(Quoting::Json { upper: json["upper"] == true, pairs: json["pairs"] == true })),
         "csv" => Form::Quoted(Box::new(Quoting::Csv(csv(json)?))),
