@@ -239,7 +239,7 @@ class Reader:
                 self._check_there()
                 where = f"reading {self.partition} at the offset {self.position}"
                 raise client.unreachable(self._properties, "consumer", where)
-            if messages and (messages[-1].offset() >= end or any(m.error() is not None for m in messages)):
+            if messages and (messages[-1].offset() >= end or _has_errors(messages)):
                 messages = self._before_end(messages, end)
             if messages:
                 self.position = max(self.position, messages[-1].offset() + 1)
@@ -303,6 +303,11 @@ class Reader:
 
     def close(self) -> None:
         self.consumer.close()
+
+
+def _has_errors(messages: list[Any]) -> bool:
+    """Whether there is an event of the partition among messages."""
+    return list(map(type(messages[0]).error, messages)).count(None) < len(messages)
 
 
 READERS: Pool[Reader] = Pool(_MOST, _SECONDS)
