@@ -74,10 +74,10 @@ ROW = st.builds(
 
 
 def functions() -> Any:
-    found = native.functions()
-    if found is None:
+    functions = native.functions()
+    if functions is None:
         pytest.skip("the native module is missing")
-    return found
+    return functions
 
 
 @given(st.lists(ROW, min_size=1, max_size=6))
@@ -87,9 +87,9 @@ def test_rows_have_the_bytes_of_the_schema(schema: Any, rows: list[Row]) -> None
     written = 0
     for row in rows:
         batch = functions().Batch.of([row])
-        made, _, doubtful = layout.messages(batch, 0, 1)
+        values, _, doubtful = layout.messages(batch, 0, 1)
         if not doubtful:
-            assert made == [schema.serialize(row)]
+            assert values == [schema.serialize(row)]
             written += 1
     fits = [row for row in rows if -(2**31) <= (row[2] or 0) < 2**31]
     assert written >= len(fits)
@@ -192,11 +192,12 @@ def through(mock_cluster: Topics, mode: str) -> list[tuple[Any, ...]]:
     env = StreamExecutionEnvironment.get_execution_environment(
         Configuration().set_string("penstock.native", mode), executor="local"
     ).set_parallelism(1)
-    rows = env.from_source(mock_cluster.source(source).set_value_only_deserializer(json_in()).build(), NONE, "in")
+    rows: Any = env.from_source(mock_cluster.source(source).set_value_only_deserializer(json_in()).build(), NONE, "in")
     out = KafkaRecordSerializationSchema.builder().set_topic(target).set_value_serialization_schema(JSON_OUT)
     kept = rows.filter(lambda row: row.small is None or row.small != 5)
     changed = kept.map(lambda row: Row(row.id, row[1], row.small, row.inner), output_type=TYPE)
-    changed.sink_to(mock_cluster.sink_of(out).build())
+    sink: Any = mock_cluster.sink_of(out).build()
+    changed.sink_to(sink)
     env.execute()
     return sorted((m.timestamp(), m.value(), m.headers()) for m in mock_cluster.messages(target))
 

@@ -8,7 +8,6 @@ must keep until the file ends. Source of the semantics: ``FileSink``, ``FileWrit
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import hashlib
 import io
@@ -32,13 +31,14 @@ from penstock.common.row import Row, names_of
 from penstock.common.serialization import Encoder, SimpleStringEncoder
 from penstock.common.time import Instant
 from penstock.common.typesystem.conversions import same
-from penstock.connectors.files.buckets import BasePathBuckets, BucketAssigner, BucketContext, DateTimeBuckets
+from penstock.connectors.files.buckets import BucketAssigner, BucketContext
 from penstock.connectors.files.packs import Packs
+from penstock.connectors.files.row_layouts import is_of_the_clock, row_layout, takes_columns
 from penstock.errors import FileFormatError, InvalidProgramError
 from penstock.runtime.buffers.buffer_size import room
 from penstock.runtime.buffers.codec import copier, copy_record, decode_value, dumps
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.columns.layouts import ColumnsWriter, compiled, text_layout, write_columns
+from penstock.runtime.columns.layouts import ColumnsWriter, compiled, write_columns
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending_paths import attempt_name, waiting_place
 from penstock.runtime.io.sinks import PublishedSink, SinkWriter
@@ -197,14 +197,8 @@ class FileWriter(SinkWriter):
         self.room = room((self._bytes - before) // max(len(values), 1), self.room)
 
     def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
-        encoder = self._sink.encoder
-        if isinstance(encoder, SimpleStringEncoder):
-            utf8 = codecs.lookup(encoder.charset_name).name == "utf-8"
-            described = text_layout(self._task.config.input_type, "\n") if utf8 else None
-        else:
-            described = getattr(encoder, "layout", None)
-        layout = compiled(functions, described) if self._looks_at_the_clock_only else None
-        if layout is None:
+        layout = compiled(functions, row_layout(self._sink.encoder, self._task.config.input_type))
+        if layout is None or not is_of_the_clock(self._sink.assigner):
             return None
 
         def take(batch: Any) -> None:
@@ -213,11 +207,6 @@ class FileWriter(SinkWriter):
 
         return take
 
-    @property
-    def _looks_at_the_clock_only(self) -> bool:
-        """Whether the bucket does not depend on the record: then it is asked for once for a batch."""
-        return type(self._sink.assigner) in (BasePathBuckets, DateTimeBuckets)
-
     def _write_columns(self, layout: Any, batch: Any, start: int) -> tuple[int, bool]:
         """Write records from a place on into the bucket's part, as far as it goes."""
         bucket = self.bucket_of(None)
@@ -225,8 +214,8 @@ class FileWriter(SinkWriter):
         if written > self._most or (self._ages and self._aged(bucket)):
             self._roll(bucket)
             written = 0
-        left = None if self._sink.part_size is None else self._sink.part_size - written
-        data, end, doubtful = layout.write(batch, start, len(batch), left)
+        size = self._sink.part_size
+        data, end, doubtful = layout.write(batch, start, len(batch), None if size is None else size - written)
         bucket.stream.write(data)
         self.saved_if_much(len(data))
         return end, doubtful
@@ -518,7 +507,7 @@ class _BulkFileWriter(FileWriter):
 
     def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
         self._functions = functions
-        takes = getattr(self._factory, "takes_columns", False) and self._looks_at_the_clock_only
+        takes = takes_columns(self._factory) and is_of_the_clock(self._sink.assigner)
         return self._take_columns if takes else None
 
     def _take_columns(self, batch: Any) -> None:
@@ -561,11 +550,11 @@ class _BulkFileWriter(FileWriter):
         records, batches, count = part.records, part.batches, part.count
         part.records, part.batches, part.count = [], [], 0
         self._gathered -= count
-        whole = _joined(batches) if isinstance(part.writer, ColumnsWriter) else None
-        if whole is not None:
-            self._written_by(bucket, part.writer.add_columns, whole, self._functions)
+        writer, whole = part.writer, _joined(batches)
+        if whole is not None and isinstance(writer, ColumnsWriter):
+            self._written_by(bucket, writer.add_columns, whole, self._functions)
         else:
-            self._written_by(bucket, part.writer.add_all, records or objects_of(batches))
+            self._written_by(bucket, writer.add_all, records or objects_of(batches))
         self._count(part)
 
     def _hand_over_all(self) -> None:

@@ -1,4 +1,4 @@
-"""What native code knows of messages: which schemas it reads and writes in their place."""
+"""The schemas of messages that native code reads and writes in their place."""
 
 from __future__ import annotations
 

@@ -11,6 +11,8 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
+from operator import is_not
 from typing import Any
 
 from penstock.connectors.kafka import client
@@ -307,7 +309,8 @@ class Reader:
 
 def _has_errors(messages: list[Any]) -> bool:
     """Whether there is an event of the partition among messages."""
-    return list(map(type(messages[0]).error, messages)).count(None) < len(messages)
+    errors = map(type(messages[0]).error, messages)
+    return any(map(is_not, errors, repeat(None)))  # to compare an error with None by == fails
 
 
 READERS: Pool[Reader] = Pool(_MOST, _SECONDS)

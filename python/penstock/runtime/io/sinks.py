@@ -51,8 +51,8 @@ class SinkWriter:
             self.write(value)
 
     def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
-        """What takes native batches, with the same effect as :meth:`write_all` with their objects; None if there is no
-        such way. ``timestamp`` is not set for it."""
+        """A function that takes native batches, with the same effect as :meth:`write_all` with their objects; None if
+        there is no such way. ``timestamp`` is not set for it."""
         return None
 
     def open(self) -> None:
@@ -167,13 +167,13 @@ class Buffered(SinkWriter):
                 self._look()
 
     def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
-        made = None if self._columns is None else self._columns(functions)
-        if made is None:
+        items_of = None if self._columns is None else self._columns(functions)
+        if items_of is None:
             return None
 
         def take(batch: Any) -> None:
             def step(at: int) -> tuple[int, bool]:
-                items, at, doubtful = made(batch, at, len(batch))
+                items, at, doubtful = items_of(batch, at, len(batch))
                 self._add_all(items, None)
                 return at, doubtful
 
@@ -222,11 +222,11 @@ class PrintSink(BuiltinSink):
             if layout is None or not prefix:
                 return layout and layout.texts
 
-            def made(batch: Any, start: int, end: int) -> tuple[list[str], int, bool]:
+            def prefixed(batch: Any, start: int, end: int) -> tuple[list[str], int, bool]:
                 texts, end, doubtful = layout.texts(batch, start, end)
                 return [prefix + text for text in texts], end, doubtful
 
-            return made
+            return prefixed
 
         def send(lines: list[str]) -> None:
             context.send(PRINT, dumps((context.config.node, self.std_err, lines)))

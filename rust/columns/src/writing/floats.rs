@@ -45,11 +45,7 @@ pub fn write(out: &mut Vec<u8>, number: f64, floats: Floats) {
     let digits = &digits[..count];
     match floats {
         Floats::PythonJson if !(-4..16).contains(&exponent) => {
-            out.push(digits[0]);
-            if count > 1 {
-                out.push(b'.');
-                out.extend_from_slice(&digits[1..]);
-            }
+            write_head(out, digits, b"");
             out.extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" });
             if exponent.abs() < 10 {
                 out.push(b'0');
@@ -57,12 +53,22 @@ pub fn write(out: &mut Vec<u8>, number: f64, floats: Floats) {
             write_int(out, i64::from(exponent.abs()));
         }
         Floats::Java | Floats::JavaJson if !(-3..7).contains(&exponent) => {
-            out.extend([digits[0], b'.']);
-            out.extend_from_slice(if count > 1 { &digits[1..] } else { b"0" });
+            write_head(out, digits, b".0");
             out.push(b'E');
             write_int(out, i64::from(exponent));
         }
         _ => write_plain(out, digits, exponent),
+    }
+}
+
+/// Digits with a point behind the first, and what stands behind that if it is alone.
+fn write_head(out: &mut Vec<u8>, digits: &[u8], alone: &[u8]) {
+    out.push(digits[0]);
+    if digits.len() > 1 {
+        out.push(b'.');
+        out.extend_from_slice(&digits[1..]);
+    } else {
+        out.extend_from_slice(alone);
     }
 }
 
