@@ -22,7 +22,7 @@ CRATES = {
 ORDER = {
     "runtime": ["hash", "key_groups", "key_type", "columns", "folds"],
     "columns": [
-        *("ahead", "scan", "value", "python", "column", "exchange", "batch", "lines"),
+        *("ahead", "scan", "value", "python", "column", "exchange", "batch", "lines", "reading", "writing"),
         *("program", "heap", "machine", "vectors", "pipeline", "stamps", "router", "tables"),
     ],
     "planner": [
@@ -31,7 +31,7 @@ ORDER = {
     ],
     "objects": [
         *("items", "trees", "owned", "decode", "encode", "folds", "router", "capsules"),
-        *("shapes", "gather", "hand_over", "batches", "pipelines"),
+        *("shapes", "gather", "hand_over", "batches", "pipelines", "layouts", "readings"),
         *("keyed_table", "keyed", "windows", "counts", "process", "state"),
     ],
     "python": ["huge_pages", "interrupt", "repr", "error", "arrow", "execution_graph", "job_graph", "stream_graph"],

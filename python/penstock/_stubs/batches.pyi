@@ -240,3 +240,86 @@ class Program:
     @property
     def parameters(self) -> int:
         """How many arguments the function takes."""
+
+@final
+class Layout:
+    """How records are written as text or bytes.
+
+    Args:
+        text: JSON, as ``penstock.runtime.columns.layouts`` makes it.
+
+    Raises:
+        ValueError: the text is not a layout.
+    """
+
+    def __new__(cls, text: str) -> Layout: ...
+    def write(self, batch: Batch, start: int, end: int, room: int | None = None) -> tuple[bytes, int, bool]:
+        """Some records, one after the other.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+            room: the number of bytes; the record that needs more is the last one. None for any number.
+
+        Returns:
+            Their bytes; the place behind the last record in them; and whether the record there is doubtful, so that Python
+            writes it.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+    def messages(self, batch: Batch, start: int, end: int) -> tuple[list[bytes], int, bool]:
+        """Some records, each for itself.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+
+        Returns:
+            The bytes of each; the rest is as that of ``write``.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+    def texts(self, batch: Batch, start: int, end: int) -> tuple[list[str], int, bool]:
+        """Some records, each as a text.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+
+        Returns:
+            The text of each; the rest is as that of ``write``.
+
+        Raises:
+            ValueError: there are not so many records, or the layout is one of bytes.
+        """
+
+@final
+class Reading:
+    """How messages are read as records.
+
+    Args:
+        text: JSON, as ``penstock.runtime.columns.layouts`` makes it.
+
+    Raises:
+        ValueError: the text does not say what messages are.
+    """
+
+    def __new__(cls, text: str) -> Reading: ...
+    def read(self, messages: list[bytes | None], start: int) -> tuple[Batch, int]:
+        """The records of some messages, until one is doubtful.
+
+        Args:
+            messages: bytes, or None.
+            start: the first one that is read.
+
+        Returns:
+            The records, without timestamps; and the place behind the last message in them: if there is one, Python reads it.
+
+        Raises:
+            ValueError: there are not so many.
+        """

@@ -5,7 +5,7 @@ switched off (``penstock.runtime.native``)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -47,3 +47,20 @@ class ColumnarRecords(Sequence[T]):
 
     def __getitem__(self, index: Any) -> Any:
         return self.objects[index]
+
+
+class BatchRecords(ColumnarRecords[T]):
+    """Records that are a native batch."""
+
+    def __init__(self, batch: Any) -> None:
+        self._batch = batch
+
+    def __len__(self) -> int:
+        return len(self._batch)
+
+    @cached_property
+    def objects(self) -> list[T]:
+        return self._batch.objects()
+
+    def columns(self, functions: ModuleType) -> Any:
+        return self._batch

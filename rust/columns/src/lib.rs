@@ -14,12 +14,14 @@ pub mod machine;
 pub mod pipeline;
 pub mod program;
 pub mod python;
+pub mod reading;
 pub mod router;
 mod scan;
 pub mod stamps;
 pub mod tables;
 pub mod value;
 mod vectors;
+pub mod writing;
 
 pub use batch::Batch;
 pub use column::{Builder, Column, Data, Refusal};
@@ -27,9 +29,11 @@ pub use heap::{Heap, Tree};
 pub use machine::Input;
 pub use pipeline::{Pipeline, Progress, Stage};
 pub use program::Program;
+pub use reading::Reading;
 pub use router::Router;
 pub use tables::{
     Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Domain, Fired, Fold, KeyedReduce,
     Kind, Life, News, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, StateSpec, Table, Taken, WindowSpec, Windows,
 };
 pub use value::{Doubt, Shape, Value};
+pub use writing::Layout;

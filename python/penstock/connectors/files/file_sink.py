@@ -15,12 +15,14 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from io import BytesIO
 from pathlib import PurePosixPath
+from types import ModuleType
 from typing import IO, Any, ClassVar, cast
 
 from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
@@ -31,10 +33,12 @@ from penstock.common.time import Instant
 from penstock.common.typesystem.conversions import same
 from penstock.connectors.files.buckets import BucketAssigner, BucketContext
 from penstock.connectors.files.packs import Packs
+from penstock.connectors.files.row_layouts import is_of_the_clock, row_layout, takes_columns
 from penstock.errors import FileFormatError, InvalidProgramError
 from penstock.runtime.buffers.buffer_size import room
 from penstock.runtime.buffers.codec import copier, copy_record, decode_value, dumps
 from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.columns.layouts import ColumnsWriter, compiled, write_columns
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending_paths import attempt_name, waiting_place
 from penstock.runtime.io.sinks import PublishedSink, SinkWriter
@@ -191,6 +195,30 @@ class FileWriter(SinkWriter):
         for value in values:
             self.write(value)
         self.room = room((self._bytes - before) // max(len(values), 1), self.room)
+
+    def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
+        layout = compiled(functions, row_layout(self._sink.encoder, self._task.config.input_type))
+        if layout is None or not is_of_the_clock(self._sink.assigner):
+            return None
+
+        def take(batch: Any) -> None:
+            step = partial(self._write_columns, layout, batch)
+            write_columns(batch, step, lambda at, end: self.write_all(batch.objects(at, end)))
+
+        return take
+
+    def _write_columns(self, layout: Any, batch: Any, start: int) -> tuple[int, bool]:
+        """Write records from a place on into the bucket's part, as far as it goes."""
+        bucket = self.bucket_of(None)
+        written = bucket.written + bucket.stream.tell()
+        if written > self._most or (self._ages and self._aged(bucket)):
+            self._roll(bucket)
+            written = 0
+        size = self._sink.part_size
+        data, end, doubtful = layout.write(batch, start, len(batch), None if size is None else size - written)
+        bucket.stream.write(data)
+        self.saved_if_much(len(data))
+        return end, doubtful
 
     def _aged(self, bucket: Bucket) -> bool:
         """Whether a part has been open, or without new records, for the time of the rolling policy."""
@@ -421,13 +449,38 @@ class _Passing(BulkWriter[Any]):
         """The file ends with a checkpoint."""
 
 
+def objects_of(batches: list[Any]) -> list[Any]:
+    """The records of native batches."""
+    return [value for batch in batches for value in batch.objects()]
+
+
 class _Part:
-    __slots__ = ("records", "waiting", "writer")
+    __slots__ = ("batches", "count", "records", "waiting", "writer")
 
     def __init__(self, writer: BulkWriter[Any]) -> None:
         self.records: list[Any] = []
+        self.batches: list[Any] = []  # native ones that wait, while no objects do
+        self.count = 0  # of what waits
         self.writer = writer
         self.waiting = 0
+
+    def add(self, record: Any) -> None:
+        if self.batches:
+            self.records, self.batches = objects_of(self.batches), []
+        self.records.append(record)
+        self.count += 1
+
+    def add_columns(self, batch: Any) -> None:
+        if self.records:
+            self.records += batch.objects()
+        else:
+            self.batches.append(batch)
+        self.count += len(batch)
+
+
+def _joined(batches: list[Any]) -> Any:
+    """Native batches as one; None if there are none, or they are of different types."""
+    return type(batches[0]).concat(batches) if len(batches) > 1 else batches[0] if batches else None
 
 
 class _BulkFileWriter(FileWriter):
@@ -436,17 +489,38 @@ class _BulkFileWriter(FileWriter):
         self._factory = sink.encoder
         self._open_parts: dict[str, _Part] = {}  # by path of the bucket
         self._gathered = self._kept = 0
+        self._functions: Any = None
         self._keep = same if copier(context.config.input_type) is None else _kept
 
     def write(self, value: Any) -> None:  # type: ignore[override]
         bucket = self.bucket_of(value)
         part = self._open_parts.get(bucket.path) or self._begin(bucket)
-        part.records.append(self._keep(value))
+        part.add(self._keep(value))
         self._gathered += 1
-        if len(part.records) >= _BATCH:
+        self._hand_over_much(part, bucket)
+
+    def _hand_over_much(self, part: _Part, bucket: Bucket) -> None:
+        if part.count >= _BATCH:
             self._hand_over(part, bucket)
         elif self._gathered >= _MOST_RECORDS:
             self._hand_over_all()
+
+    def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
+        self._functions = functions
+        takes = takes_columns(self._factory) and is_of_the_clock(self._sink.assigner)
+        return self._take_columns if takes else None
+
+    def _take_columns(self, batch: Any) -> None:
+        """Take a batch, in the portions in which records would be handed over."""
+        start = 0
+        while start < len(batch):
+            bucket = self.bucket_of(None)
+            part = self._open_parts.get(bucket.path) or self._begin(bucket)
+            end = min(len(batch), start + _BATCH - part.count)
+            part.add_columns(batch.slice(start, end))
+            self._gathered += end - start
+            start = end
+            self._hand_over_much(part, bucket)
 
     def write_all(self, values: Sequence[Any]) -> None:
         for value in values:
@@ -469,19 +543,24 @@ class _BulkFileWriter(FileWriter):
 
     def _pass_on(self, bucket: Bucket) -> None:
         part = self._open_parts.pop(bucket.path)
-        if part.records:
+        if part.count:
             self._hand_over(part, bucket)
 
     def _hand_over(self, part: _Part, bucket: Bucket) -> None:
-        records, part.records = part.records, []
-        self._gathered -= len(records)
-        self._written_by(bucket, part.writer.add_all, records)
+        records, batches, count = part.records, part.batches, part.count
+        part.records, part.batches, part.count = [], [], 0
+        self._gathered -= count
+        writer, whole = part.writer, _joined(batches)
+        if whole is not None and isinstance(writer, ColumnsWriter):
+            self._written_by(bucket, writer.add_columns, whole, self._functions)
+        else:
+            self._written_by(bucket, writer.add_all, records or objects_of(batches))
         self._count(part)
 
     def _hand_over_all(self) -> None:
         for bucket in self.all_buckets():
             part = self._open_parts[bucket.path]
-            if part.records:
+            if part.count:
                 self._hand_over(part, bucket)
 
     def _count(self, part: _Part) -> None:

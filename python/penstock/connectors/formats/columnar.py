@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 from penstock.common import Configuration, checks
-from penstock.common.bulk_writer import BulkWriter
 from penstock.common.column_types import RowType
 from penstock.common.settings.setting import Kind, Whole
 from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.runtime.columns.layouts import ColumnsWriter
 
 Readers = Mapping[str, tuple[str, Kind]]  # by key: the name of its argument, and the type of its value
 SIZE = Whole(1, 2**63 - 1)
@@ -37,7 +38,7 @@ def arguments(configuration: Any, known: Readers, call: str, what: str) -> dict[
     return values
 
 
-class TableWriter(BulkWriter[Any]):
+class TableWriter(ColumnsWriter):
     """Writes rows by one of Arrow's writers. ``utc`` is whether local times are in UTC, else in the machine's zone."""
 
     writer: Any
@@ -56,7 +57,13 @@ class TableWriter(BulkWriter[Any]):
         self.add_all([element])
 
     def add_all(self, elements: Sequence[Any], /) -> None:
-        batch = self.batches.batch(elements)
+        self._keep(self.batches.batch(elements))
+
+    def add_columns(self, batch: Any, functions: ModuleType) -> None:
+        columns = self.batches.of_columns(batch)
+        self._keep(self.batches.batch(batch.objects()) if columns is None else columns)
+
+    def _keep(self, batch: Any) -> None:
         self._kept.append(batch)
         self.waiting += batch.nbytes
 

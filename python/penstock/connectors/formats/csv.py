@@ -10,19 +10,38 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, Any
+from types import ModuleType
+from typing import IO, Any, ClassVar
 
 from penstock.common import checks
 from penstock.common.bulk_writer import BulkWriter, RowDataBulkWriterFactory
 from penstock.common.callables import shortened
-from penstock.common.column_types import ArrayType
+from penstock.common.column_types import ArrayType, BooleanType, CharType, DoubleType, VarCharType
 from penstock.common.typeinfo import TypeInformation
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors.formats.csv_schema import CsvColumn, CsvSchema, CsvSchemaBuilder, CsvTokenizer, quoter
+from penstock.connectors.formats.csv_schema import (
+    CsvColumn,
+    CsvSchema,
+    CsvSchemaBuilder,
+    CsvTokenizer,
+    ascii_only,
+    quoted_layout,
+    quoter,
+)
 from penstock.connectors.formats.fields import text_reader, text_writer
 from penstock.errors import FileFormatError
+from penstock.runtime.columns.layouts import (
+    ColumnsWriter,
+    Layout,
+    NoForm,
+    compiled,
+    layout_or_none,
+    record,
+    scalar,
+    whole,
+)
 from penstock.runtime.columns.parts import Unfit
-from penstock.runtime.columns.records import columns_of, of_kind, rows_of
+from penstock.runtime.columns.records import BITS, columns_of, of_kind, rows_of
 from penstock.runtime.io.file_format import StreamFormat, inflating, path_of
 from penstock.runtime.io.file_source import opened
 from penstock.runtime.io.files import ends_before
@@ -178,12 +197,13 @@ class CsvRows:
             yield tokenizer.row(line, 0, lambda: next(lines, ""))
 
 
-class CsvWriter(BulkWriter[Any]):
+class CsvWriter(ColumnsWriter):
     """Writes rows as CSV, a line each, with quotes where Flink has them."""
 
     def __init__(self, out: IO[bytes], schema: CsvSchema) -> None:
         self._out, self._schema = out, schema
         self._names = tuple(column.name for column in schema.columns)
+        self._layout: Any = _UNKNOWN
         self._quoted = quoter(schema, "#") if schema.quote else self._bare
         if schema.header:
             self._write([list(map(self._quoted, self._names))])
@@ -195,6 +215,16 @@ class CsvWriter(BulkWriter[Any]):
         columns = columns_of(elements, self._names)
         texts = [self._texts(column, values) for column, values in zip(self._schema.columns, columns, strict=True)]
         self._write(zip(*texts, strict=True))
+
+    def add_columns(self, batch: Any, functions: ModuleType) -> None:
+        if self._layout is _UNKNOWN:
+            self._layout = compiled(functions, layout_or_none(lambda: _layout(self._schema)))
+        if self._layout is not None:
+            data, _, doubtful = self._layout.write(batch, 0, len(batch))
+            if not doubtful:
+                self._out.write(data)
+                return
+        self.add_all(batch.objects())
 
     def flush(self) -> None:
         """Nothing waits."""
@@ -245,11 +275,36 @@ class CsvWriter(BulkWriter[Any]):
         return text
 
 
+_UNKNOWN = object()
+
+
+def _layout(schema: CsvSchema) -> Layout:
+    """How native code writes rows of a schema: where characters are those of ASCII."""
+    between, behind, null = schema.separator, schema.line_separator, schema.null or ""
+    fields = [_field(schema, column, null) for column in schema.columns]
+    names = [column.name for column in schema.columns]
+    return {**record(("", between, ""), fields, names=names), "end": behind}
+
+
+def _field(schema: CsvSchema, column: CsvColumn, null: str) -> Layout:
+    kind = type(column.data_type)
+    if kind in BITS:
+        return whole(BITS[kind], null)
+    if kind in (BooleanType, DoubleType):
+        return scalar("bool" if kind is BooleanType else "java", null)
+    if kind not in (VarCharType, CharType):
+        raise NoForm
+    if not schema.quote:
+        return scalar("bare", null, special=ascii_only(f"{schema.separator}\n\r"))
+    return quoted_layout(schema, "#", null)
+
+
 @dataclass(frozen=True, repr=False)
 class CsvWriterFactory(RowDataBulkWriterFactory):
     """Makes writers of CSV files. See :meth:`CsvBulkWriters.for_schema`."""
 
     schema: CsvSchema
+    takes_columns: ClassVar[bool] = True
 
     def create(self, out: IO[bytes], /) -> BulkWriter[Any]:
         return CsvWriter(out, self.schema)

@@ -15,6 +15,7 @@ from penstock.common import column_types as ct
 from penstock.common.column_types import ArrayType, DataType, RowType, VarCharType, data_type_of
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import UnsupportedError
+from penstock.runtime.columns.layouts import Layout, NoForm, scalar
 from penstock.runtime.columns.parts import Unfit
 
 _NUMBERS = (ct.TinyIntType, ct.SmallIntType, ct.IntType, ct.BigIntType, ct.FloatType, ct.DoubleType, ct.DecimalType)
@@ -136,6 +137,24 @@ def quoter(form: CsvForm, begins_comment: str = "") -> Callable[[str], str]:
         return f"{quote}{text.replace(quote, quote * 2)}{quote}"
 
     return quoted
+
+
+def ascii_only(text: str) -> str:
+    """The text; NoForm if it has other characters, which native code does not look for."""
+    if not text.isascii():
+        raise NoForm
+    return text
+
+
+def quoted_layout(form: CsvForm, begins_comment: str, none: str | None) -> Layout:
+    """How native code puts a text in quotes, the same as :func:`quoter`."""
+    if len(form.quote) != 1 or len(form.escape) > 1 or form.escape == form.quote:
+        raise NoForm
+    ascii_only(form.escape)
+    highest = max(ascii_only(f"{form.separator}{form.quote}{form.line_separator}"))
+    special = "".join(map(chr, range(ord(highest) + 1))) + f"\\{form.escape}"
+    options = {"special": special, "first": begins_comment, "longest": _LONGEST_BARE}
+    return scalar("csv", none, quote=form.quote, escape=form.escape, **options)
 
 
 @dataclass(frozen=True)

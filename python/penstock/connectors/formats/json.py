@@ -18,6 +18,7 @@ from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.common.typesystem.conversions import Convert, same
 from penstock.connectors.formats.fields import text_reader, text_writer
 from penstock.errors import FileFormatError
+from penstock.runtime.columns.layouts import Layout, NoForm, layout_or_none, record, scalar, whole
 from penstock.runtime.columns.parts import Unfit, elements, entries, fields, within
 from penstock.runtime.columns.records import BITS, fields_of, maker, of_kind, types_in
 from penstock.runtime.io.file_format import StreamFormat, inflating, path_of
@@ -99,6 +100,11 @@ class JsonLinesEncoder(Encoder[Any]):
     def _convert(self) -> Convert:
         return _codec(self.row_type, reads=False)
 
+    @property
+    def layout(self) -> Layout | None:
+        """How native code writes the rows; None if it does not."""
+        return layout_or_none(lambda: {**_layout(self.row_type), "none": None, "end": "\n"})
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.row_type,)
 
@@ -110,6 +116,28 @@ class JsonLinesEncoder(Encoder[Any]):
                 f"The value {shortened(misfit.value)} cannot be written into the field {misfit.place!r} of type "
                 f"{misfit.wanted}: {misfit.why}. Convert it in a map() before the sink, or declare another type."
             ) from misfit.__cause__
+
+
+def _layout(wanted: ct.DataType) -> Layout:
+    """How native code writes a value, the same as :func:`_codec`."""
+    none, kind = "null" if wanted.nullable else None, type(wanted)
+    if isinstance(wanted, RowType):
+        labels = [f"{json.dumps(name, ensure_ascii=False)}: " for name in wanted.names]
+        fields = list(map(_layout, wanted.types))
+        return record(("{", ", ", "}"), fields, labels=labels, names=wanted.names, none=none)
+    if kind in BITS:
+        return whole(BITS[kind], none)
+    if kind not in _FORMS:
+        raise NoForm
+    return scalar(_FORMS[kind], none)
+
+
+_FORMS: dict[type[ct.DataType], str] = {
+    ct.BooleanType: "bool",
+    ct.VarCharType: "json",
+    ct.CharType: "json",
+    ct.DoubleType: "python_json",
+}
 
 
 class _Misfit(Unfit):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from penstock.common import Configuration
 from penstock.common.bulk_writer import BulkWriter, RowDataBulkWriterFactory
@@ -48,6 +48,7 @@ class OrcWriterFactory(RowDataBulkWriterFactory):
     """Makes writers of ORC files, with arguments of Arrow's writer. See :meth:`OrcBulkWriters.for_row_type`."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    takes_columns: ClassVar[bool] = True
 
     def create(self, out: IO[bytes], /) -> BulkWriter[Any]:
         return OrcWriter(out, self.row_type, self.arguments)

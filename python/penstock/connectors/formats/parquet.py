@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import IO, Any, cast
+from typing import IO, Any, ClassVar, cast
 
 from penstock.common import Configuration, checks
 from penstock.common import column_types as ct
@@ -193,8 +193,8 @@ class ParquetWriter(TableWriter):
         arguments = {"use_deprecated_int96_timestamps": True, **options.arguments}
         self.writer = pq.ParquetWriter(pa.PythonFile(out, "w"), self.batches.schema, **arguments)
 
-    def add_all(self, elements: Sequence[Any], /) -> None:
-        super().add_all(elements)
+    def _keep(self, batch: Any) -> None:
+        super()._keep(batch)
         if self.waiting >= self._group_bytes:
             self.flush()
 
@@ -254,6 +254,7 @@ class ParquetWriterFactory(RowDataBulkWriterFactory):
     """Makes writers of Parquet files. See :meth:`ParquetBulkWriters.for_row_type`."""
 
     options: ParquetOptions = field(default_factory=ParquetOptions)
+    takes_columns: ClassVar[bool] = True
 
     def create(self, out: IO[bytes], /) -> BulkWriter[Any]:
         return ParquetWriter(out, self.row_type, self.options)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
+from operator import is_not
 from typing import Any
 
 from penstock.connectors.kafka import client
@@ -26,6 +28,7 @@ from penstock.connectors.kafka.offsets import (
 )
 from penstock.errors import ConfigurationError
 from penstock.runtime.io.splits import Records, Split
+from penstock.runtime.native import BatchRecords
 from penstock.runtime.usercode.failure import failure_of
 
 _RECORDS = 2_000
@@ -92,9 +95,14 @@ def partition_of(split_id: str) -> KafkaTopicPartition:
 
 
 def read(
-    properties: Mapping[str, str], split: Split, schema: KafkaRecordDeserializationSchema[Any], keep: bool = False
+    properties: Mapping[str, str],
+    split: Split,
+    schema: KafkaRecordDeserializationSchema[Any],
+    keep: bool = False,
+    reading: Any = None,
 ) -> Iterator[Records[Any]]:
-    """The records of a split in order, some at a time. The last position is the end of the split."""
+    """The records of a split in order, some at a time. The last position is the end of the split. With a native
+    ``reading`` they are columns, but for those in doubt, which the schema reads."""
     position: int = split.start
     if position >= split.end:
         yield Records((), position, ())
@@ -103,9 +111,9 @@ def read(
     reader = open_reader(properties, partition_of(split.id), position, keep)
     try:
         for messages in reader.messages(split.end):
-            values, timestamps = make(messages, schema)
-            position = messages[-1].offset() + 1
-            yield Records(values, position, timestamps)
+            for part, values, timestamps in _parts(messages, schema, make, reading):
+                position = part[-1].offset() + 1
+                yield Records(values, position, timestamps)
     except GeneratorExit:  # the step takes no more; the next one continues here
         if sys.is_finalizing():
             reader.close()
@@ -118,6 +126,33 @@ def read(
     reader.done()
     if position < split.end:
         yield Records((), split.end, ())
+
+
+_Make = Callable[[Sequence[Any], Any], "tuple[Sequence[Any], list[int | None]]"]
+_MOST_DOUBTS = 8  # among the messages of a batch, until the schema reads the rest of it
+
+
+def _parts(
+    messages: list[Any], schema: Any, make: _Make, reading: Any
+) -> Iterator[tuple[list[Any], Sequence[Any], list[int | None]]]:
+    """The records of messages, with these, in parts. An error of one comes before any of them."""
+    if reading is None:
+        return iter([(messages, *make(messages, schema))])
+    values: list[Any] = list(map(type(messages[0]).value, messages))
+    parts: list[tuple[list[Any], Sequence[Any], list[int | None]]] = []
+    at = doubts = 0
+    while at < len(messages):
+        batch, end = reading.read(values, at)
+        if end > at:
+            part = messages[at:end]
+            parts.append((part, BatchRecords(batch), _timestamps(part)))
+        at = end
+        if at < len(messages):
+            doubts += 1
+            part = messages[at:] if doubts > _MOST_DOUBTS else messages[at : at + 1]
+            parts.append((part, *make(part, schema)))
+            at += len(part)
+    return iter(parts)
 
 
 def _timestamps(messages: Sequence[Any]) -> list[int | None]:
@@ -206,7 +241,7 @@ class Reader:
                 self._check_there()
                 where = f"reading {self.partition} at the offset {self.position}"
                 raise client.unreachable(self._properties, "consumer", where)
-            if messages and (messages[-1].offset() >= end or any(m.error() is not None for m in messages)):
+            if messages and (messages[-1].offset() >= end or _has_errors(messages)):
                 messages = self._before_end(messages, end)
             if messages:
                 self.position = max(self.position, messages[-1].offset() + 1)
@@ -270,6 +305,12 @@ class Reader:
 
     def close(self) -> None:
         self.consumer.close()
+
+
+def _has_errors(messages: list[Any]) -> bool:
+    """Whether there is an event of the partition among messages."""
+    errors = map(type(messages[0]).error, messages)
+    return any(map(is_not, errors, repeat(None)))  # to compare an error with None by == fails
 
 
 READERS: Pool[Reader] = Pool(_MOST, _SECONDS)

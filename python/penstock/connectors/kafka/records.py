@@ -11,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import IO, Any, cast
 
 from penstock.common.callables import shown
@@ -72,7 +73,7 @@ _MOST, _SECONDS = 8, 60.0
 _DELIVERY = {"delivery.timeout.ms", "message.timeout.ms"}
 
 
-def produce(producer: Any, rows: Sequence[Row]) -> None:
+def produce(producer: Any, rows: Iterable[Row]) -> None:
     """Hand records to Kafka's client; waits while its queue is full."""
     send, module = producer.produce, client.kafka()
     for row in rows:
@@ -85,6 +86,22 @@ def produce(producer: Any, rows: Sequence[Row]) -> None:
                 producer.poll(_TICK)
             except module.KafkaException as error:
                 raise undelivered(topic, key, client.reason(error)) from error
+
+
+def produce_values(producer: Any, topic: str, values: Sequence[bytes], times: Sequence[int]) -> None:
+    """The same for records of a topic that are values only."""
+    send, done = producer.produce, 0
+    try:
+        for value, time in zip(values, times, strict=True):
+            send(topic, value, None, -1, None, None, time)
+            done += 1
+    except (BufferError, client.kafka().KafkaException):
+        produce(producer, rows_of(topic, values[done:], times[done:]))
+
+
+def rows_of(topic: str, values: Sequence[bytes], times: Sequence[int]) -> Iterable[Row]:
+    """Records of a topic that are values only."""
+    return zip(repeat(topic), repeat(-1), times, repeat(None), values, repeat(None), strict=False)
 
 
 def undelivered(topic: str, key: bytes | None, why: str) -> ConfigurationError:
@@ -155,13 +172,20 @@ class RecordSerializer:
         return self.topic if isinstance(self.topic, str) else None
 
     @property
+    def only_values(self) -> tuple[str | None, SerializationSchema[Any]]:
+        """The topic, if it is one, and a record is a value only; and the schema of values."""
+        alone = self.key is self.partitioner is self.headers is None
+        return (self.fixed_topic if alone else None), self.value
+
+    @property
     def shown(self) -> str:
         return "topics by a selector" if self.fixed_topic is None else repr(self.fixed_topic)
 
     def opened(self, subtask: int, partitions: Partitions) -> Callable[[Sequence[Any], int | None], list[Row]]:
         """A function that serializes records with one timestamp, for one subtask."""
-        if isinstance(self.topic, str) and self.key is self.partitioner is self.headers is None:
-            return self._values(self.topic)
+        topic, _ = self.only_values
+        if topic is not None:
+            return self._values(topic)
         row_of = self._record(subtask, partitions)
 
         def rows_of(elements: Sequence[Any], timestamp: int | None) -> list[Row]:

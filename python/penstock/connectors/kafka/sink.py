@@ -6,18 +6,30 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from types import ModuleType
+from typing import IO, Any, ClassVar, cast
 from urllib.parse import quote
 
 from penstock.connectors.kafka import client, records
 from penstock.connectors.kafka import properties as names
-from penstock.connectors.kafka.records import PooledProducer, RecordSerializer, Row, produce, take_producer, undelivered
+from penstock.connectors.kafka.messages import layout_of
+from penstock.connectors.kafka.records import (
+    PooledProducer,
+    RecordSerializer,
+    Row,
+    produce,
+    produce_values,
+    rows_of,
+    take_producer,
+    undelivered,
+)
 from penstock.connectors.kafka.transactions import SENDERS, Sender, begin, check, transactional
 from penstock.errors import ConfigurationError
 from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.columns.layouts import write_columns
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending_paths import attempt_file, waiting_place
 from penstock.runtime.io.sinks import BuiltinSink, Check, PublishedSink, SinkWriter
@@ -110,6 +122,7 @@ def _check_topic(properties: Mapping[str, str], serializer: RecordSerializer) ->
 
 class _Writer(SinkWriter):
     room = _ROOM
+    shows = True
 
     def __init__(self, output: KafkaOutput | TransactionalKafkaOutput, context: OperatorContext) -> None:
         self._output = output
@@ -125,6 +138,42 @@ class _Writer(SinkWriter):
 
     def take(self, rows: list[Row]) -> None:
         raise NotImplementedError
+
+    def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
+        topic, schema = self._output.serializer.only_values
+        layout = None if topic is None else layout_of(functions, schema)
+        if topic is None or layout is None:
+            return None
+
+        def take(batch: Any) -> None:
+            times = self._times(batch)
+
+            def step(at: int) -> tuple[int, bool]:
+                values, end, doubtful = layout.messages(batch, at, len(batch))
+                self.take_values(topic, values, times[at:end])
+                return end, doubtful
+
+            def write(at: int, end: int) -> None:
+                for value, time in zip(batch.objects(at, end), times[at:end], strict=True):
+                    self.timestamp = time
+                    self.write(value)
+
+            write_columns(batch, step, write)
+
+        return take
+
+    def take_values(self, topic: str, values: list[bytes], times: Sequence[int]) -> None:
+        """Take records of a topic that are values only."""
+        self.take(list(rows_of(topic, values, times)))
+
+    def _times(self, batch: Any) -> Sequence[int]:
+        """The timestamps of the records, as Kafka has them."""
+        times: list[int | None] | None = batch.times if self.timed else None
+        if times is None:
+            return [0] * len(batch)
+        if None in times or min(cast("list[int]", times), default=0) < 0:
+            return [max(time or 0, 0) for time in times]
+        return cast("list[int]", times)
 
     def _partitions_of(self, topic: str) -> list[int]:
         if topic not in self._partitions:
@@ -149,6 +198,12 @@ class _SendingWriter(_Writer):
     def take(self, rows: list[Row]) -> None:
         assert self._pooled is not None
         produce(self._pooled.producer, rows)
+        self._pooled.producer.poll(0)
+        self._check()
+
+    def take_values(self, topic: str, values: list[bytes], times: Sequence[int]) -> None:
+        assert self._pooled is not None
+        produce_values(self._pooled.producer, topic, values, times)
         self._pooled.producer.poll(0)
         self._check()
 
@@ -193,9 +248,14 @@ class _FileWriter(_Writer):
         self._file: IO[bytes] | None = None
 
     def take(self, rows: list[Row]) -> None:
+        self._add(rows, sum([len(row[4] or b"") + len(row[3] or b"") for row in rows]))
+
+    def take_values(self, topic: str, values: list[bytes], times: Sequence[int]) -> None:
+        self._add(rows_of(topic, values, times), sum(map(len, values)))
+
+    def _add(self, rows: Iterable[Row], size: int) -> None:
         self._rows += rows
-        for _, _, _, key, value, _ in rows:
-            self._bytes += (len(value) if value else 0) + (len(key) if key else 0)
+        self._bytes += size
         if len(self._rows) >= records.RECORDS or self._bytes >= records.BYTES:
             self._write()
 

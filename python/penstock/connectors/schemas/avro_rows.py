@@ -22,6 +22,8 @@ from penstock.common.typesystem.conversions import Convert, optional, same
 from penstock.connectors.schemas.base import first_fields_of, unreadable, unwritable
 from penstock.errors import UnsupportedError
 from penstock.runtime.buffers.borders import float32
+from penstock.runtime.columns.layouts import Layout, NoForm, record
+from penstock.runtime.columns.layouts import scalar as scalar_form
 from penstock.runtime.columns.parts import Unfit, elements, entries, fields
 
 __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
@@ -66,6 +68,11 @@ class AvroRowDeserializationSchema(_AvroRows, DeserializationSchema[Row]):
     def _convert(self) -> Convert:
         return self._form.converter(_scalar_in, _record_in)
 
+    @property
+    def reading(self) -> Layout:
+        """How native code reads the messages; raises NoForm if it does not."""
+        return {"format": "avro", **self._form.native_row(self._form.schema)}
+
     def deserialize(self, message: bytes, /) -> Row:
         """The row of a record; SerializationError if it is not one of the schema. O(the message)."""
         try:
@@ -85,6 +92,11 @@ class AvroRowSerializationSchema(_AvroRows, SerializationSchema[Any]):
     @cached_property
     def _convert(self) -> Convert:
         return self._form.converter(_scalar_out, _record_out)
+
+    @property
+    def layout(self) -> Layout:
+        """How native code writes the rows; raises NoForm if it does not."""
+        return self._form.native_form(self._form.schema)
 
     def serialize(self, element: Any, /) -> bytes:
         """The record of a row; SerializationError if it does not fit the schema. O(the row)."""
@@ -116,6 +128,10 @@ _PLAIN: dict[str, TypeInformation[Any]] = {
     "fixed": Types.PRIMITIVE_ARRAY(Types.BYTE()),
     "null": Types.PICKLED_BYTE_ARRAY(),
 }
+
+
+_NATIVE_KINDS = {"int": "int", "long": "int", "double": "double", "boolean": "bool", "string": "text"}
+_NATIVE_BITS = {"int": 32, "long": 64}
 
 
 class _AvroForm:
@@ -170,6 +186,45 @@ class _AvroForm:
         if kind == "map":
             return Types.MAP(Types.STRING(), self._type(resolved["values"], depth + 1))
         return _LOGICAL.get(resolved.get("logicalType"), _PLAIN.get(kind) or Types.PICKLED_BYTE_ARRAY())
+
+    def native_row(self, schema: Any) -> Layout:
+        """How native code reads a record."""
+        fields = self._resolved(schema)["fields"]
+        return {
+            "names": [field["name"] for field in fields],
+            "fields": [self._native_field(field["type"]) for field in fields],
+        }
+
+    def _native_field(self, schema: Any) -> Layout:
+        kind, null, resolved = self._native_kind(schema)
+        if kind == "record":
+            return {"as": "row", "null": null, **self.native_row(resolved)}
+        return {"as": _NATIVE_KINDS[kind], "null": null, "bits": _NATIVE_BITS.get(kind)}
+
+    def _native_kind(self, schema: Any) -> tuple[str, int | None, Any]:
+        """The kind of a field, of a union of it with null the branch of that, and its schema."""
+        resolved, null = self._resolved(schema), None
+        if isinstance(resolved, list):
+            branches = cast("list[Any]", resolved)
+            single = self._single(branches)
+            if single is None or len(branches) != 2:
+                raise NoForm
+            null, resolved = branches.index("null"), self._resolved(single)
+        kind = resolved["type"] if isinstance(resolved, dict) and "logicalType" not in resolved else ""
+        if kind != "record" and kind not in _NATIVE_KINDS:
+            raise NoForm
+        return kind, null, resolved
+
+    def native_form(self, schema: Any) -> Layout:
+        """How native code writes a value."""
+        kind, null, resolved = self._native_kind(schema)
+        if kind == "record":
+            parts = resolved["fields"]
+            names = [field["name"] for field in parts]
+            form = record(("", "", ""), [self.native_form(field["type"]) for field in parts], names=names)
+        else:
+            form = scalar_form(f"avro_{_NATIVE_KINDS[kind]}", bits=_NATIVE_BITS.get(kind))
+        return form if null is None else {**form, "before": chr(2 * (1 - null)), "none": chr(2 * null)}
 
     def converter(
         self, scalar: Callable[[dict[str, Any]], Convert], record: Callable[..., Convert], schema: Any = None

@@ -32,7 +32,8 @@ from penstock.connectors.java_texts import (
     utc_time,
 )
 from penstock.connectors.schemas.base import RowReader, RowWriter, first_fields_of, no_converter, row_type
-from penstock.runtime.buffers.value_checks import Kind, kind_of
+from penstock.runtime.buffers.value_checks import BITS, Kind, kind_of
+from penstock.runtime.columns.layouts import Layout, NoForm, record, scalar, whole
 from penstock.runtime.columns.parts import Unfit, elements, entries, fields
 from penstock.runtime.io.text import java_double
 
@@ -70,6 +71,11 @@ class JsonRowDeserializationSchema(RowReader):
             return None if node is None else convert(node)
 
         return read
+
+    @property
+    def reading(self) -> Layout:
+        """How native code reads the messages; raises NoForm if it does not."""
+        return {"format": "json", "strict": self.fail_on_missing_field, **_native_row(self.type_info)}
 
     class Builder:
         """Settings of a :class:`JsonRowDeserializationSchema`. Methods change it and return it."""
@@ -129,6 +135,11 @@ class JsonRowSerializationSchema(RowWriter):
     def _write(self) -> Convert:
         write = _value_writer(self.type_info, "")
         return lambda record: "null" if record is None else write(record)
+
+    @property
+    def layout(self) -> Layout:
+        """How native code writes the rows; raises NoForm if it does not."""
+        return _native_form(self.type_info)
 
     class Builder:
         """Settings of a :class:`JsonRowSerializationSchema`. Methods change it and return it."""
@@ -399,6 +410,41 @@ _value_writer = by_kind(
     objects=_no_json,
 )
 
+
+def _native_row(type_info: RowTypeInfo) -> Layout:
+    """How native code reads an object."""
+    return {"names": list(type_info.field_names), "fields": list(map(_native_field, type_info.field_types))}
+
+
+def _native_field(type_info: TypeInformation[Any]) -> Layout:
+    if isinstance(type_info, RowTypeInfo):
+        return {"as": "row", **_native_row(type_info)}
+    kind = kind_of(type_info)
+    if kind in BITS:
+        return {"as": "int", "bits": BITS[kind]}
+    if kind not in _NATIVE:
+        raise NoForm
+    return {"as": _NATIVE[kind]}
+
+
+def _native_form(type_info: TypeInformation[Any]) -> Layout:
+    """How native code writes a value."""
+    if isinstance(type_info, RowTypeInfo):
+        labels = [f"{_quoted(name)}:" for name in type_info.field_names]
+        fields = list(map(_native_form, type_info.field_types))
+        return record(("{", ",", "}"), fields, labels=labels, names=type_info.field_names, none="null")
+    kind = kind_of(type_info)
+    if kind in BITS:
+        return whole(BITS[kind], "null")
+    if kind is BasicType.STRING:
+        return scalar("json", "null", upper=True, pairs=True)
+    if kind not in _NATIVE:
+        raise NoForm
+    return scalar("bool" if kind is BasicType.BOOLEAN else "java_json", "null")
+
+
+_NATIVE = {BasicType.DOUBLE: "double", BasicType.BOOLEAN: "bool", BasicType.STRING: "text"}
+"""The kinds of fields, beside whole numbers, that native code reads and writes."""
 
 _DEEPEST = 200
 _FORMATS = {"date": Types.SQL_DATE(), "time": Types.SQL_TIME(), "date-time": Types.SQL_TIMESTAMP()}

@@ -57,10 +57,12 @@ class Columnar(NamedTuple):
 
 
 class Taker(NamedTuple):
-    """A way for columns into an operator that runs code of the user."""
+    """A way for columns into an operator that runs code of the user, or if it is ``closed`` none. ``shows`` is whether
+    what it has taken can be seen although the task fails."""
 
     take_all: HandOver
     closed: bool = False
+    shows: bool = False
 
 
 class Segment:
@@ -68,7 +70,7 @@ class Segment:
     ``hand_over`` the results. ``operators`` are those that it stands for, in order. Without ``run`` the batches are
     handed over as they are. ``flush`` is to be called before objects go into a keyed stage's operator; ``leave`` says
     how many of the next records, at the most so many, are better taken as objects. It is ``closed`` if no code of the
-    user runs behind it in this chain."""
+    user runs behind it in this chain, and ``shows`` if what came through can be seen although the task fails."""
 
     def __init__(
         self,
@@ -80,8 +82,10 @@ class Segment:
         flush: Callable[[], None] | None = None,
         leave: Callable[[int], int] | None = None,
         closed: bool = False,
+        shows: bool = False,
     ) -> None:
         self._functions, self._run, self._hand_over, self._collect = functions, run, hand_over, collect
+        self.shows = shows
         self._counted = [(index, op) for index, op in enumerate(operators) if op.emitted is not None]
         self.flush, self._leave, self.closed = flush, leave, closed
         self._done = self._doubts = 0
@@ -230,7 +234,7 @@ def _fork(
     branches, others = list[Segment](), list[HandOver]()
     for target in targets:
         branch = _segment(fusion, functions, [target._replace(copy=None)], fusion.of([target]).collector)
-        if branch is not None and branch.closed:
+        if branch is not None and branch.closed and not branch.shows:  # a failure takes records again
             branches.append(branch)
         else:
             others.append(_objects(partial(fusion.of, [target])) if branch is None else branch.take_all)
@@ -251,7 +255,7 @@ def _segment(
         operators.append(operator)
         stages.append(stage)
         last, targets = target.position, fusion.targets[target.position]
-    hand_over, closed = _columns(fusion, target)
+    hand_over, closed, shows = _columns(fusion, target)
     if hand_over is None and stages:
         behind = segment_behind(fusion, last) if target is None else None
         if isinstance(behind, Fork):
@@ -261,7 +265,7 @@ def _segment(
     if hand_over is None:
         return None
     run = functions.Pipeline(stages).run if stages else None
-    return Segment(functions, run, operators, hand_over, collector(), closed=closed)
+    return Segment(functions, run, operators, hand_over, collector(), closed=closed, shows=shows)
 
 
 def _only(targets: list[Target]) -> Target | None:
@@ -270,16 +274,19 @@ def _only(targets: list[Target]) -> Target | None:
     return main[0] if len(main) == 1 and not main[0].crosses else None
 
 
-def _columns(fusion: Fusion, target: Target | None) -> tuple[HandOver | None, bool]:
-    """Hands batches to a target, None where it wants objects; and whether no code of the user runs behind."""
+def _columns(fusion: Fusion, target: Target | None) -> tuple[HandOver | None, bool, bool]:
+    """Hands batches to a target, None where it wants objects; whether no code of the user runs behind; and whether what
+    was handed over can be seen although the task fails."""
     if target is None:
-        return None, False
+        return None, False, False
     writer = target.writer
     if writer is not None:
         takes = isinstance(writer, RecordWriter) and writer.takes_columns
-        return (writer.write_columns, True) if takes else (None, False)  # type: ignore[union-attr]
+        return (writer.write_columns, True, False) if takes else (None, False, False)  # type: ignore[union-attr]
     columnar = None if target.number else fusion.operators[target.position].columns(0)
-    return (None, False) if columnar is None else (columnar.take_all, columnar.closed)
+    if columnar is None:
+        return None, False, False
+    return columnar.take_all, columnar.closed, isinstance(columnar, Taker) and columnar.shows
 
 
 def _objects(text: Callable[[], Text]) -> HandOver:

@@ -8,6 +8,7 @@ written is checked first, because Arrow itself would take too much: it cuts off 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -454,6 +455,34 @@ def _struct(row_type: ct.RowType, rules: ArrowRules) -> Convert:
     return struct
 
 
+_WHOLE_KINDS = (*BITS, ct.BooleanType, ct.DoubleType, ct.VarCharType, ct.VarBinaryType)
+"""Types that take whatever a native column of their kind has, but for whole numbers that are too large."""
+
+
+def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType) -> pa.Array | None:
+    """A column of a native batch as one of a type; None if that is left to a conversion of each value."""
+    if not isinstance(wanted, _WHOLE_KINDS):
+        return None
+    if column.type == kind:
+        return column
+    if pa.types.is_null(column.type) or (pa.types.is_integer(column.type) and pa.types.is_integer(kind)):
+        with contextlib.suppress(pa.ArrowException):
+            return column.cast(kind)
+    return None
+
+
+def columns_of_native(
+    batch: Any, names: list[str] | None, types: Sequence[ct.DataType], schema: pa.Schema
+) -> pa.RecordBatch | None:
+    """The records of a native batch as columns of a schema, by the names of their fields (None for single values);
+    None if that is left to a conversion of each value."""
+    columns = batch.to_arrow(names)
+    fitting = None if columns is None else list(map(_fitting, columns.columns, types, schema.types))
+    if fitting is None or any(column is None for column in fitting):
+        return None
+    return pa.RecordBatch.from_arrays(fitting, schema=schema)
+
+
 class BatchWriter:
     """Makes Arrow batches of records for a file."""
 
@@ -465,6 +494,15 @@ class BatchWriter:
         """The records, at least one, as a batch; raises FileFormatError if one does not fit."""
         columns = columns_of(records, self._names)
         return pa.record_batch(list(map(self._column, range(len(columns)), columns)), schema=self.schema)
+
+    def of_columns(self, batch: Any) -> pa.RecordBatch | None:
+        """The same of a native batch; None if its columns are not those of the file as they are."""
+        columns = columns_of_native(batch, list(self._names), self._types, self.schema)
+        if columns is None or any(
+            column.null_count and not field.nullable for column, field in zip(columns, self.schema, strict=True)
+        ):
+            return None
+        return columns
 
     def _column(self, index: int, values: Sequence[Any]) -> pa.Array:
         field, wanted = self.schema.field(index), self._types[index]

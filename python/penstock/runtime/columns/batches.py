@@ -6,7 +6,6 @@ value changes, and then records."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -25,11 +24,12 @@ from penstock.runtime.columns.arrow import (
     arrow_type,
     column_of,
     column_values,
+    columns_of_native,
     inward,
 )
 from penstock.runtime.columns.forms import MODULES, BatchForm, Library, has_fields, table_type
 from penstock.runtime.columns.parts import Unfit
-from penstock.runtime.columns.records import BITS, columns_of, rows_of
+from penstock.runtime.columns.records import columns_of, rows_of
 
 
 def library(name: Library) -> Any:
@@ -59,13 +59,9 @@ class BatchArgument:
     def of_columns(self, batch: Any) -> Any:
         """The argument for records of a native batch, without making objects of them where its columns are those of the
         declared type."""
-        columns = batch.to_arrow(None if self._plain else list(self._names))
-        fitting = (
-            None if columns is None else list(map(_fitting, columns.columns, self._row_type.types, self._schema.types))
-        )
-        if fitting is None or any(column is None for column in fitting):
-            return self.of(batch.objects())
-        return self._convert(pa.RecordBatch.from_arrays(fitting, schema=self._schema))
+        names = None if self._plain else list(self._names)
+        columns = columns_of_native(batch, names, self._row_type.types, self._schema)
+        return self.of(batch.objects()) if columns is None else self._convert(columns)
 
     def table(self, records: Sequence[Any]) -> pa.RecordBatch:
         """The records as Arrow columns."""
@@ -97,22 +93,6 @@ class BatchArgument:
                 f"The value {shortened(misfit.value)}{what} in {self._where} does not fit its declared type {wanted}: "
                 f"{misfit.why}. Correct the type where it is declared, or convert the value where it is made."
             ) from misfit.__cause__
-
-
-_ALIKE = (*BITS, ct.BooleanType, ct.DoubleType, ct.VarCharType, ct.VarBinaryType)
-"""Types that take whatever a native column of their kind has, but for whole numbers that are too large."""
-
-
-def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType) -> pa.Array | None:
-    """A column of a native batch as one of a type; None if that is left to a conversion of each value."""
-    if not isinstance(wanted, _ALIKE):
-        return None
-    if column.type == kind:
-        return column
-    if pa.types.is_null(column.type) or (pa.types.is_integer(column.type) and pa.types.is_integer(kind)):
-        with contextlib.suppress(pa.ArrowException):
-            return column.cast(kind)
-    return None
 
 
 Converter = Callable[[pa.RecordBatch], Any]

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.common.typeinfo import RowTypeInfo
@@ -21,6 +22,7 @@ from penstock.runtime.buffers.buffer_size import Filling, Size, room, sizes
 from penstock.runtime.buffers.codec import dumps, encode, freezer
 from penstock.runtime.buffers.value_checks import checker
 from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.columns.layouts import compiled, print_layout, text_layout, write_columns
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.exchange.gate import COLLECT, PRINT
 from penstock.runtime.io.pending_paths import attempt_name, waiting_place
@@ -29,6 +31,9 @@ from penstock.storage.storage import is_local, join, naming, parents, real_place
 from penstock.storage.stores import abandoned, storage_of
 
 Check = Callable[[], None] | None
+Columns = Callable[[ModuleType], Callable[[Any, int, int], tuple[list[Any], int, bool]] | None]
+"""Makes, if it can, what makes items of the records of a native batch from one to before another: the items, the place
+behind the last record that has one, and whether the one there is doubtful."""
 _LINES = 2_000
 
 
@@ -39,10 +44,16 @@ class SinkWriter:
     room: int = 1  # how many records may be gathered for the next write_all
     timed: bool = False  # whether `timestamp`, of the records, is set before each call
     timestamp: int | None = None
+    shows: ClassVar[bool] = False  # whether what it has written can be seen although the task fails
 
     def write_all(self, values: Sequence[Any]) -> None:
         for value in values:
             self.write(value)
+
+    def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
+        """A function that takes native batches, with the same effect as :meth:`write_all` with their objects; None if
+        there is no such way. ``timestamp`` is not set for it."""
+        return None
 
     def open(self) -> None:
         """Before the first record."""
@@ -127,9 +138,13 @@ class PublishedSink(BuiltinSink):
 class Buffered(SinkWriter):
     """Hands its items over in lists of 2,000, or of about a mebibyte. ``make`` makes an item of a record."""
 
-    def __init__(self, make: Callable[[Any], Any], size: Size, send: Callable[[list[Any]], None]) -> None:
+    shows = True
+
+    def __init__(
+        self, make: Callable[[Any], Any], size: Size, send: Callable[[list[Any]], None], columns: Columns | None = None
+    ) -> None:
         self._items = items = Filling(size, _LINES, first=_LINES)
-        self._make, self._send = make, send
+        self._make, self._send, self._columns = make, send, columns
 
         def write(value: Any) -> None:
             items.values.append(make(value))
@@ -139,13 +154,32 @@ class Buffered(SinkWriter):
         self.write = write
 
     def write_all(self, values: Sequence[Any]) -> None:
+        self._add_all(values, self._make)
+
+    def _add_all(self, values: Sequence[Any], make: Callable[[Any], Any] | None) -> None:
         items, start = self._items, 0
         while start < len(values):
             end = start + items.mark - len(items.values)
-            items.values.extend(map(self._make, values[start:end]))
+            part = values[start:end]
+            items.values.extend(part if make is None else map(make, part))
             start = end
             if len(items.values) >= items.mark:
                 self._look()
+
+    def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
+        items_of = None if self._columns is None else self._columns(functions)
+        if items_of is None:
+            return None
+
+        def take(batch: Any) -> None:
+            def step(at: int) -> tuple[int, bool]:
+                items, at, doubtful = items_of(batch, at, len(batch))
+                self._add_all(items, None)
+                return at, doubtful
+
+            write_columns(batch, step, lambda at, end: self.write_all(batch.objects(at, end)))
+
+        return take
 
     def _look(self) -> None:
         full = self._items.full()
@@ -179,13 +213,25 @@ class PrintSink(BuiltinSink):
         record_type = context.config.input_type
         # what is a row at the top is shown by a Python function, which PyFlink fuses with the one before
         cross = None if isinstance(record_type, RowTypeInfo) else crossing(record_type, context.job.settings)
-        shown = _behind(context, cross, print_text(record_type))
+        text = print_text(record_type)
+        shown = _behind(context, cross, text)
         prefix = self.prefix(context.subtask, context.vertex.parallelism)
+
+        def lines_of(functions: ModuleType) -> Any:
+            layout = compiled(functions, print_layout(record_type)) if shown is text else None
+            if layout is None or not prefix:
+                return layout and layout.texts
+
+            def prefixed(batch: Any, start: int, end: int) -> tuple[list[str], int, bool]:
+                texts, end, doubtful = layout.texts(batch, start, end)
+                return [prefix + text for text in texts], end, doubtful
+
+            return prefixed
 
         def send(lines: list[str]) -> None:
             context.send(PRINT, dumps((context.config.node, self.std_err, lines)))
 
-        return Buffered(lambda value: prefix + shown(value), lambda lines: sum(map(len, lines)), send)
+        return Buffered(lambda value: prefix + shown(value), lambda lines: sum(map(len, lines)), send, lines_of)
 
     def prefix(self, subtask: int, parallelism: int) -> str:
         parts = [self.identifier] if self.identifier else []
@@ -254,6 +300,7 @@ class _TextFile(SinkWriter):
 
     def __init__(self, sink: TextSink, context: OperatorContext, final: str) -> None:
         self._text = file_text(context.config.input_type)
+        self._type = context.config.input_type
         self._context = context
         self._folder = waiting_place(sink.path, context.job, adds=False)
         self._final = final
@@ -287,6 +334,21 @@ class _TextFile(SinkWriter):
         text = "".join([text + "\n" for text in map(self._text, values)])
         self._add(text)
         self.room = room(len(text) // max(len(values), 1), self.room)
+
+    def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
+        layout = compiled(functions, text_layout(self._type, "\n"))
+        if layout is None:
+            return None
+
+        def take(batch: Any) -> None:
+            def step(at: int) -> tuple[int, bool]:
+                data, at, doubtful = layout.write(batch, at, len(batch))
+                self._add(data.decode())
+                return at, doubtful
+
+            write_columns(batch, step, lambda at, end: self.write_all(batch.objects(at, end)))
+
+        return take
 
     def finish(self) -> None:
         self.end_step()

@@ -13,6 +13,7 @@ import heapq
 from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from penstock.common import checks
@@ -187,6 +188,11 @@ class Source(ABC, Generic[T]):
         It ends at the split's end or, if the split has none, where there is nothing more now: it does not wait long.
         """
         raise NotImplementedError(f"{type(self).__name__}.read")
+
+    def read_columns(self, split: Split, functions: ModuleType, wanted: bool) -> Iterator[Records[T]]:
+        """As :meth:`read`, where native code is in use, and records may be those of a native batch: Penstock's own
+        sources override it. ``wanted`` is whether columns go on as they are, and do not become objects at once."""
+        return self.read(split)
 
     def resume(self, positions: Mapping[str, Any] | None) -> None:
         """Called on the driver when a job starts, before it asks for splits: what was kept of an earlier run counts no

@@ -6,13 +6,16 @@ import contextlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from penstock.common import contexts
+from penstock.runtime import native
 from penstock.runtime.buffers.codec import freezer
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, Leaf, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.chain.segments import Taker
 from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.usercode.functions import bind, lifecycle
 
@@ -128,6 +131,11 @@ class _BuiltinSink(LiveOperator):
 
         batch = timed if writer.timed else lambda values, timestamp: call(writer.write_all, values)
         return Leaf(self.input(0), batch, immutable, writer)
+
+    def columns(self, number: int) -> Taker | None:
+        functions = native.functions(self.context.job.settings.native)
+        take = None if functions is None else self._writer.columns(functions)
+        return None if take is None else Taker(partial(self.context.call, take), closed=True, shows=self._writer.shows)
 
     def input(self, number: int) -> Collector:
         writer, write, timed, fail = self._writer, self._writer.write, self._writer.timed, self.context.fail

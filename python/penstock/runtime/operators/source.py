@@ -123,6 +123,10 @@ class SourceOperator(LiveOperator):
             self.context.toggle(True)
         return _timed(batch, self._output_for(split), self._columnar(split))
 
+    def takes_columns(self, split: str) -> bool:
+        """Whether the records of a split may go on as columns."""
+        return self._columnar(split) is not None
+
     def _columnar(self, split: str) -> Columnar | None:
         """The way for the records of a split as columns; None where they go as objects."""
         return self.output.columns

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from penstock.runtime import native
 from penstock.runtime.chain.segments import ColumnsEmitter
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.io.sources import Batch, BatchSource
@@ -32,6 +33,7 @@ class Emitting(Protocol):
     function: Any
 
     def emitter(self, batch: Any, split: str) -> Callable[[int, int], None]: ...
+    def takes_columns(self, split: str) -> bool: ...
     def signal(self, split: str, watermark: int | None, idle: bool) -> None: ...
     def begin_splits(self, splits: Iterable[str]) -> None: ...
     def end_split(self, split: str) -> None: ...
@@ -122,7 +124,13 @@ class SplitReader(Reader):
         end, position, rows = self._open.pop(split.id, (None, None, None))
         if rows is not None and end == split.end and position == split.start:
             return rows
-        return self._operator.context.call(lambda: iter(self._source.read(split)))
+        operator, source = self._operator, self._source
+        settings = operator.context.job.settings
+        functions = native.functions(settings.native and settings.native_plane)
+        if functions is None:
+            return operator.context.call(lambda: iter(source.read(split)))
+        wanted = operator.takes_columns(split.id)
+        return operator.context.call(lambda: iter(source.read_columns(split, functions, wanted)))
 
     def close(self) -> None:
         for _, _, rows in self._open.values():

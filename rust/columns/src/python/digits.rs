@@ -105,7 +105,7 @@ fn general(bump: &Bump, text: &mut String<'_>, size: f64, style: Style) -> Resul
 }
 
 /// The shortest digits of a finite float that is not negative, how many, and the power of ten of the first one.
-fn shortest(f: f64) -> ([u8; 24], usize, i32) {
+pub(crate) fn shortest(f: f64) -> ([u8; 24], usize, i32) {
     let (mut digits, mut count, mut first, mut point) = ([0; 24], 0, None, None);
     let mut buffer = ryu::Buffer::new();
     let text = buffer.format_finite(f).as_bytes();

@@ -6,12 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.serialization import DeserializationSchema
 from penstock.common.typeinfo import TypeInformation
-from penstock.connectors.kafka import deserializer, reader, split_source
+from penstock.connectors.kafka import deserializer, messages, reader, split_source
 from penstock.connectors.kafka.deserializer import KafkaRecordDeserializationSchema, ValueOnly
 from penstock.connectors.kafka.offsets import (
     KafkaOffsetsInitializer,
@@ -88,14 +89,23 @@ class KafkaSource(Source[T]):
         return sum(split_source.offset_of(split.end) - split_source.offset_of(split.start) for split in splits)
 
     def read(self, split: Split) -> Iterator[Records[T]]:
+        return self._read(split, None)
+
+    def read_columns(self, split: Split, functions: ModuleType, wanted: bool) -> Iterator[Records[T]]:
+        """As :meth:`read`; messages in JSON and Avro become columns, others if that is wanted."""
+        schema = self.deserializer
+        value = isinstance(schema, ValueOnly)
+        return self._read(split, messages.reading_of(functions, schema.schema, wanted) if value else None)
+
+    def _read(self, split: Split, reading: Any) -> Iterator[Records[T]]:
         stop = split_source.stop_of(split.end)
         if stop is None:
             plain = split_source.plain(split)
             if plain.start != split.start:  # the position has an end that the program removed
                 yield Records((), plain.start)
-            yield from reader.read(self.properties, plain, self.deserializer, keep=not self.bounded)
+            yield from reader.read(self.properties, plain, self.deserializer, not self.bounded, reading)
             return
-        for records in reader.read(self.properties, split_source.plain(split), self.deserializer, keep=True):
+        for records in reader.read(self.properties, split_source.plain(split), self.deserializer, True, reading):
             yield replace(records, position=[records.position, stop])
 
     def resume(self, positions: Mapping[str, Any] | None) -> None:

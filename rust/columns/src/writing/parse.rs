@@ -1,0 +1,120 @@
+//! Layouts out of JSON.
+
+use serde_json::Value as Json;
+
+use super::texts::{Csv, Quoting};
+use super::{Avro, Floats, Form, Layout};
+
+/// How deep records may be nested.
+const DEEPEST: usize = 16;
+
+/// A text that is no layout, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+impl std::fmt::Display for Malformed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+fn malformed(reason: impl Into<String>) -> Malformed {
+    Malformed(reason.into())
+}
+
+pub(super) fn layout(text: &str) -> Result<Layout, Malformed> {
+    let json: Json = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+    read(&json, DEEPEST)
+}
+
+/// Recursive, to the depth.
+fn read(json: &Json, depth: usize) -> Result<Layout, Malformed> {
+    let below = depth.checked_sub(1).ok_or_else(|| malformed("the layout is nested too deeply"))?;
+    let form = if json["parts"].is_array() { record(json, below)? } else { scalar(json)? };
+    let text = |name: &str| json[name].as_str().unwrap_or_default().into();
+    Ok(Layout { form, none: json["none"].as_str().map(Into::into), end: text("end"), before: text("before") })
+}
+
+fn record(json: &Json, depth: usize) -> Result<Form, Malformed> {
+    let (mut texts, mut fields) = (Vec::<Box<str>>::new(), Vec::new());
+    for (at, part) in json["parts"].as_array().into_iter().flatten().enumerate() {
+        match part.as_str() {
+            Some(text) if at % 2 == 0 => texts.push(text.into()),
+            None if at % 2 == 1 => fields.push(read(part, depth)?),
+            _ => return Err(malformed("texts and fields do not take turns")),
+        }
+    }
+    if texts.len() != fields.len() + 1 {
+        return Err(malformed("the last part is no text"));
+    }
+    let names = match json["names"].as_array() {
+        Some(names) => Some(names.iter().map(|name| Ok(string(name)?.into())).collect::<Result<Box<[Box<str>]>, Malformed>>()?),
+        None => None,
+    };
+    if names.as_ref().is_some_and(|names| names.len() != fields.len()) {
+        return Err(malformed("there are not as many names as fields"));
+    }
+    Ok(Form::Record { texts: texts.into(), fields: fields.into(), names })
+}
+
+fn scalar(json: &Json) -> Result<Form, Malformed> {
+    Ok(match string(&json["as"])? {
+        "int" => {
+            let bits = bits(&json["bits"])?;
+            Form::Int(i64::MIN >> (64 - bits), i64::MAX >> (64 - bits))
+        }
+        "java" => Form::Float(Floats::Java),
+        "java_json" => Form::Float(Floats::JavaJson),
+        "python_json" => Form::Float(Floats::PythonJson),
+        "bool" => Form::Bool,
+        "plain" => Form::Plain,
+        "bytes" => Form::Bytes,
+        "shown" => Form::Shown,
+        "json" => Form::Quoted(Box::new(Quoting::Json { upper: json["upper"] == true, pairs: json["pairs"] == true })),
+        "csv" => Form::Quoted(Box::new(Quoting::Csv(csv(json)?))),
+        "bare" => Form::Quoted(Box::new(Quoting::Bare(bytes(&json["special"])?))),
+        "avro_int" => Form::Avro(Avro::Int(bits(&json["bits"])?)),
+        "avro_double" => Form::Avro(Avro::Double),
+        "avro_bool" => Form::Avro(Avro::Bool),
+        "avro_text" => Form::Avro(Avro::Sized),
+        other => return Err(malformed(format!("{other:?} is no form of values"))),
+    })
+}
+
+fn csv(json: &Json) -> Result<Csv, Malformed> {
+    let character = |name: &str| match string(&json[name])?.as_bytes() {
+        [] => Ok(None),
+        [byte] if byte.is_ascii() => Ok(Some(*byte)),
+        _ => Err(malformed(format!("{name} is no character of ASCII"))),
+    };
+    let quote = character("quote")?.ok_or_else(|| malformed("there is no quote"))?;
+    let longest = json["longest"].as_u64().and_then(|longest| usize::try_from(longest).ok());
+    let longest = longest.ok_or_else(|| malformed("there is no length"))?;
+    Ok(Csv { quote, escape: character("escape")?, special: bytes(&json["special"])?, first: character("first")?, longest })
+}
+
+/// A table of the bytes that are in a text of ASCII.
+fn bytes(json: &Json) -> Result<Box<[bool; 256]>, Malformed> {
+    let text = string(json)?;
+    let mut table = Box::new([false; 256]);
+    for byte in text.bytes() {
+        if !byte.is_ascii() {
+            return Err(malformed("a special character is not one of ASCII"));
+        }
+        table[usize::from(byte)] = true;
+    }
+    Ok(table)
+}
+
+fn bits(json: &Json) -> Result<u32, Malformed> {
+    match json.as_u64() {
+        Some(bits @ (8 | 16 | 32 | 64)) => Ok(bits as u32),
+        _ => Err(malformed("a whole number has another size than 8, 16, 32 or 64 bits")),
+    }
+}
+
+fn string(json: &Json) -> Result<&str, Malformed> {
+    json.as_str().ok_or_else(|| malformed(format!("{} is no text", json.to_string().chars().take(80).collect::<String>())))
+}
