@@ -4,7 +4,6 @@
 //! The oracle is CPython: where the result here could differ from it in anything, the answer is [`Doubt`], and the record goes
 //! through the Python function instead.
 
-mod ahead;
 pub mod batch;
 pub mod column;
 pub mod exchange;

@@ -4,7 +4,6 @@ use std::mem::size_of;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-use crate::ahead::prefetch;
 use crate::column::DEPTH;
 use crate::value::{Doubt, Shape, Value};
 
@@ -90,17 +89,6 @@ impl Kept {
             Form::Bytes(bytes) => Value::Bytes(bytes),
             Form::Tuple(tree) => Value::Tuple(tree.items()),
             Form::Tree(tree) => tree.root(),
-        }
-    }
-
-    /// Asks for the memory of the value, as it is soon to be read.
-    #[inline]
-    pub fn prefetch(&self) {
-        match &self.0 {
-            Form::None | Form::Bool(_) | Form::Int(_) | Form::Float(_) => {}
-            Form::Text(text) => prefetch(text.as_ptr(), text.len()),
-            Form::Bytes(bytes) => prefetch(bytes.as_ptr(), bytes.len()),
-            Form::Tuple(tree) | Form::Tree(tree) => prefetch(tree.start.as_ptr().cast(), tree.words as usize * WORD),
         }
     }
 

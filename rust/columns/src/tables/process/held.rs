@@ -5,7 +5,6 @@ use bumpalo::Bump;
 use super::buffer::Buffer;
 use super::life::parts;
 use super::map::{Map, MapStep};
-use crate::ahead::prefetch;
 use crate::tables::kept::Kept;
 use crate::value::Value;
 
@@ -51,18 +50,6 @@ impl Step {
 }
 
 impl Held {
-    /// Asks for the memory of it, as far as it is read first.
-    #[inline]
-    pub fn prefetch(&self) {
-        match self {
-            Self::Nothing => {}
-            Self::Value(value) => value.prefetch(),
-            Self::List(items) => prefetch(items.as_ptr().cast(), size_of_val(&**items)),
-            Self::Map(map) => prefetch((&raw const **map).cast(), size_of::<Map>()),
-            Self::Buffer(buffer) => prefetch((&raw const **buffer).cast(), size_of::<Buffer>()),
-        }
-    }
-
     /// How many values, items, entries or records there are.
     pub(super) fn weight(&self) -> usize {
         match self {

@@ -110,12 +110,13 @@ impl Run<'_> {
         turned: &Turned<'_>,
         arena: &Bump,
     ) -> Result<(), Refusal> {
-        let Turned { key, place, input, when, .. } = *turned;
-        let (hash, number) = self.store.locate(key, place)?;
+        let Turned { key, input, when, .. } = *turned;
+        let hash = self.store.hash(key)?;
         let time = when.time.ok_or(Doubt)?;
         if time < when.watermark {
             return Ok(());
         }
+        let number = self.store.find(hash, key);
         if let Some(number) = number {
             self.pairs((side, bounds), (function, constants), (key, number), (input, time))?;
         }

@@ -5,7 +5,6 @@
 //! buffer  the records of one side of a join
 //! join    pairs of two inputs by intervals
 //! out     its results
-//! places  where the keys of records are that come next
 //! store   the states of all keys
 //! held    what one has for a key
 //! dicts   values that are dicts
@@ -29,7 +28,6 @@ mod life;
 mod look;
 mod map;
 mod out;
-mod places;
 mod store;
 mod sweep;
 mod timers;
@@ -42,7 +40,6 @@ use self::changes::Changes;
 use self::join::fits;
 pub use self::life::Life;
 use self::out::Out;
-use self::places::Place;
 use self::store::{MOST_STATES, StateNews, Store};
 use self::timers::Timers;
 use self::turn::{Turn, When};
@@ -57,9 +54,6 @@ use crate::vectors::{Vector, evaluate};
 
 /// Records whose keys are found together.
 const TOGETHER: usize = 1 << 10;
-
-/// Records whose states are found before the first of them is looked at.
-const AHEAD: usize = 16;
 
 /// What comes out of one call at the most, apart from the last record's.
 const MOST_RECORDS: usize = 1 << 16;
@@ -257,14 +251,9 @@ impl Process {
                 if run.out.len() >= MOST_RECORDS {
                     break 'records;
                 }
-                if index % AHEAD == 0 {
-                    let next = (index..sure.min(index + AHEAD)).map(|index| keys.get(index, &arena));
-                    run.store.look_ahead(next, &mut run.places);
-                }
                 let (key, input) = (keys.get(index, &arena), Input::Row(batch.records(), row));
-                let (time, place) = (batch.time(row), run.places.get(index % AHEAD).copied());
-                let when = When { time, domain: None, watermark, now };
-                let turned = Turned { key, place, input, when, out: time, timer: None, joins };
+                let time = batch.time(row);
+                let turned = Turned { key, input, when: When { time, domain: None, watermark, now }, out: time, timer: None, joins };
                 if let Err(stopped) = run.call(function, of_function, &turned, &arena) {
                     doubtful = stopped;
                     break 'records;
@@ -293,7 +282,7 @@ impl Process {
                 let key = run.timers.of(domain).key(number, &arena).copied(&arena);
                 let (when, input) = (When { time: Some(time), domain: Some(domain), watermark, now }, Input::Value(Value::Int(time)));
                 let out = if domain == Domain::Event { Some(time) } else { None };
-                let turned = Turned { key, place: None, input, when, out, timer: Some(number), joins: None };
+                let turned = Turned { key, input, when, out, timer: Some(number), joins: None };
                 if let Err(stopped) = run.call(function, constants, &turned, &arena) {
                     doubtful = stopped;
                     break;
@@ -319,8 +308,6 @@ struct Run<'r> {
     /// Those of the record or timer that it is at.
     changes: Changes,
     out: Out,
-    /// Where the keys of the next records are.
-    places: Vec<Place>,
     /// The partners of the record, where inputs are joined.
     groups: Vec<Group>,
     /// What is made of one pair.
@@ -330,8 +317,6 @@ struct Run<'r> {
 /// A record or a timer for which a function is called.
 struct Turned<'v> {
     key: Value<'v>,
-    /// Where the key was, if somebody has looked.
-    place: Option<Place>,
     input: Input<'v>,
     when: When,
     /// The timestamp of its results.
@@ -344,8 +329,7 @@ struct Turned<'v> {
 
 impl<'r> Run<'r> {
     fn new(store: &'r mut Store, timers: &'r mut Timers) -> Self {
-        let (changes, places) = (Changes::default(), Vec::with_capacity(AHEAD));
-        Self { store, timers, changes, out: Out::default(), places, groups: Vec::new(), of_pair: Bump::new() }
+        Self { store, timers, changes: Changes::default(), out: Out::default(), groups: Vec::new(), of_pair: Bump::new() }
     }
 
     /// Calls a function. When it stops nothing has changed, and it says whether that is because of doubt.
@@ -362,8 +346,9 @@ impl<'r> Run<'r> {
     }
 
     fn try_call(&mut self, function: &Program, constants: &[Value<'_>], turned: &Turned<'_>, arena: &Bump) -> Result<(), Refusal> {
-        let Turned { key, place, timer, when, .. } = *turned;
-        let (hash, number) = self.store.locate(key, place)?;
+        let Turned { key, timer, when, .. } = *turned;
+        let hash = self.store.hash(key)?;
+        let number = self.store.find(hash, key);
         self.changes.clear();
         self.changes_of(function, constants, turned, number, arena)?;
         if !self.changes.fit(self.store, self.timers, key) {

@@ -54,8 +54,6 @@ pub struct Store {
     held: Vec<Vec<Held>>,
     full: usize,
     weight: usize,
-    /// How many keys have come, and have gone.
-    pub(super) moves: [u64; 2],
     /// Keys with a state that has changed since the last time, and these states by their bits.
     changed: Vec<u32>,
     changes: Vec<u64>,
@@ -82,7 +80,6 @@ impl Store {
             held,
             full: 0,
             weight: 0,
-            moves: [0; 2],
             changed: Vec::new(),
             changes: Vec::new(),
             known: Vec::new(),
@@ -165,7 +162,6 @@ impl Store {
             }
         };
         let hashes = &self.hashes;
-        self.moves[0] += 1;
         self.index.insert_unique(hash, number as u32, |&number| hashes[number as usize]);
         number
     }
@@ -239,7 +235,6 @@ impl Store {
         }
         if let Ok(entry) = self.index.find_entry(self.hashes[number], |&other| other as usize == number) {
             entry.remove();
-            self.moves[1] += 1;
             self.free.push(number as u32);
         }
     }
