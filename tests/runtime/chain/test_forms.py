@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
 
 from penstock.common.settings.settings import Settings
@@ -17,6 +19,7 @@ from penstock.runtime.chain.outputs import (
     CountingOutput,
     RecordWriterOutput,
 )
+from penstock.runtime.chain.segments import Columnar, Segment
 from penstock.runtime.config.tasks import JobConfig
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
@@ -169,3 +172,11 @@ def test_latency_markers_pass_through_tasks_to_the_sink(form):
     assert 1 <= sink.user[name].count <= mapped.user[name].count
     assert sink.user[name].min >= mapped.user[name].min >= 0
     assert len(result.collected["out"]) == 20_000
+
+
+@pytest.mark.parametrize("shows", [False, True])
+def test_a_way_into_a_segment_shows_what_the_segment_shows(shows):
+    """A watermark operator before a sink, say, does not hide that the sink shows records at once."""
+    segment = Segment(ModuleType("functions"), None, [], print, print, closed=True, shows=shows)
+    way = Columnar(segment, segment.take)
+    assert (way.closed, way.shows) == (True, shows)

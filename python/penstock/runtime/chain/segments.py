@@ -47,6 +47,11 @@ class Columnar(NamedTuple):
         """As that of the segment."""
         return self.segment.closed
 
+    @property
+    def shows(self) -> bool:
+        """As that of the segment."""
+        return self.segment.shows
+
     def columns_of(self, values: Sequence[Any], times: Sequence[int | None] | None) -> Any:
         """As :meth:`Segment.columns_of`."""
         return self.segment.columns_of(values, times)
@@ -148,6 +153,7 @@ class Fork:
     branches. ``collect`` takes a record into all of them, in the order of Python."""
 
     flush = None
+    shows = False  # no branch of a closed one does
 
     def __init__(
         self, functions: ModuleType, branches: Sequence[Segment], last: HandOver | None, collect: Collector
@@ -255,16 +261,17 @@ def _segment(
         operators.append(operator)
         stages.append(stage)
         last, targets = target.position, fusion.targets[target.position]
-    hand_over, closed, shows = _columns(fusion, target)
-    if hand_over is None and stages:
+    taker = _taker(fusion, target)
+    if taker is None and stages:
         behind = segment_behind(fusion, last) if target is None else None
         if isinstance(behind, Fork):
-            hand_over, closed = behind.take_all, behind.closed
+            taker = Taker(behind.take_all, behind.closed)
         else:
-            hand_over = _objects(partial(fusion.behind, last))
-    if hand_over is None:
+            taker = Taker(_objects(partial(fusion.behind, last)))
+    if taker is None:
         return None
     run = functions.Pipeline(stages).run if stages else None
+    hand_over, closed, shows = taker
     return Segment(functions, run, operators, hand_over, collector(), closed=closed, shows=shows)
 
 
@@ -274,19 +281,16 @@ def _only(targets: list[Target]) -> Target | None:
     return main[0] if len(main) == 1 and not main[0].crosses else None
 
 
-def _columns(fusion: Fusion, target: Target | None) -> tuple[HandOver | None, bool, bool]:
-    """Hands batches to a target, None where it wants objects; whether no code of the user runs behind; and whether what
-    was handed over can be seen although the task fails."""
+def _taker(fusion: Fusion, target: Target | None) -> Taker | None:
+    """Takes batches for a target; None where it wants objects."""
     if target is None:
-        return None, False, False
+        return None
     writer = target.writer
     if writer is not None:
         takes = isinstance(writer, RecordWriter) and writer.takes_columns
-        return (writer.write_columns, True, False) if takes else (None, False, False)  # type: ignore[union-attr]
+        return Taker(writer.write_columns, closed=True) if takes else None  # type: ignore[union-attr]
     columnar = None if target.number else fusion.operators[target.position].columns(0)
-    if columnar is None:
-        return None, False, False
-    return columnar.take_all, columnar.closed, isinstance(columnar, Taker) and columnar.shows
+    return None if columnar is None else Taker(columnar.take_all, columnar.closed, columnar.shows)
 
 
 def _objects(text: Callable[[], Text]) -> HandOver:
