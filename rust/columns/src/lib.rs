@@ -8,6 +8,7 @@ pub mod batch;
 pub mod column;
 pub mod exchange;
 pub mod heap;
+mod json;
 pub mod lines;
 pub mod machine;
 pub mod pipeline;

@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 use serde_json::Value as Json;
 
-use super::parse::{Malformed, list, malformed};
+use crate::json::{Malformed, list, malformed};
 use crate::python;
 use crate::value::{Moment, Value};
 

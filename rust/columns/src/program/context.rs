@@ -2,8 +2,9 @@
 
 use serde_json::Value as Json;
 
-use super::parse::{Malformed, Scope, malformed, number, text};
+use super::parse::Scope;
 use super::{Expr, Statement};
+use crate::json::{Malformed, malformed, number, text};
 
 /// Side outputs of a function at the most.
 const MOST_TAGS: u32 = 1 << 12;

@@ -1,6 +1,6 @@
 //! How deep the evaluation of a program can nest, calls included: the reason why it never runs out of stack.
 
-use super::parse::{Malformed, malformed};
+use crate::json::{Malformed, malformed};
 
 /// Expressions inside of each other, calls included.
 pub const DEEPEST: usize = 256;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::inline::compared;
-use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
+use super::parse::Scope;
 use super::patterns::{call_of, pattern_of};
 use super::words::{at_once, comparison, conversion_of, known, operator, sought};
 use super::{Binary, Clause, Constant, Expr, Keyed, Known, Lookup, Set};
+use crate::json::{Malformed, list, malformed, number, shown, text};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
 

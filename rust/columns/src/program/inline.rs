@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::expressions::at_place;
-use super::parse::{Malformed, Scope, list, number};
+use super::parse::Scope;
 use super::words::operator;
 use super::{Comparison, Expr, Statement, Target};
+use crate::json::{Malformed, list, number};
 use crate::python::Function as Operation;
 
 /// Functions inside of each other.

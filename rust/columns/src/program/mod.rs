@@ -27,11 +27,11 @@ use crate::python::Function as Operation;
 use crate::python::patterns::{Call, Pattern};
 use crate::value::Shape;
 
+pub use crate::json::Malformed;
 pub use constants::Constant;
 pub(crate) use constants::is_hashable;
 pub use context::{Around, Asked, Change, Domain, Part};
 pub use lookups::{Lookup, Set};
-pub use parse::Malformed;
 
 /// A translated function, with those that it calls.
 #[derive(Clone, Debug)]

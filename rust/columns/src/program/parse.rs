@@ -8,40 +8,7 @@ use super::depth::{self, DEEPEST, Nesting};
 use super::expressions::is_iterator;
 use super::inline::{Inlined, MOST_TOGETHER};
 use super::{Constant, Expr, Function, InPlace, Program, Statement, Target};
-
-/// A text that is no program, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Malformed(pub String);
-
-impl std::fmt::Display for Malformed {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Malformed {}
-
-pub(super) fn malformed(reason: impl Into<String>) -> Malformed {
-    Malformed(reason.into())
-}
-
-pub(super) fn list(json: &Json) -> Result<&[Json], Malformed> {
-    json.as_array().map(Vec::as_slice).ok_or_else(|| malformed(format!("{} is no array", shown(json))))
-}
-
-pub(super) fn text(json: &Json) -> Result<&str, Malformed> {
-    json.as_str().ok_or_else(|| malformed(format!("{} is no text", shown(json))))
-}
-
-pub(super) fn number(json: &Json) -> Result<usize, Malformed> {
-    let number = json.as_u64().and_then(|number| usize::try_from(number).ok());
-    number.ok_or_else(|| malformed(format!("{} is no number of something", shown(json))))
-}
-
-/// The beginning of it.
-pub(super) fn shown(json: &Json) -> String {
-    json.to_string().chars().take(80).collect()
-}
+use crate::json::{Malformed, list, malformed, number, parse, shown, text};
 
 /// Most functions of a program, and most locals of a function.
 const MOST: usize = 1 << 12;
@@ -59,7 +26,7 @@ pub(super) struct Signature {
 
 /// The functions of a program, as they come.
 #[derive(Clone, Copy)]
-struct Known<'s> {
+struct Declared<'s> {
     functions: &'s [Json],
     signatures: &'s [Signature],
     states: usize,
@@ -68,7 +35,7 @@ struct Known<'s> {
 impl Program {
     /// Reads and checks a program.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
-        let json: Json = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        let json = parse(text)?;
         if json["v"] != 1 {
             return Err(malformed("the version of the program is not 1"));
         }
@@ -81,11 +48,11 @@ impl Program {
             return Err(malformed(format!("there are {states} states")));
         }
         let signatures: Vec<Signature> = functions.iter().map(signature).collect::<Result<_, _>>()?;
-        let known = Known { functions, signatures: &signatures, states };
+        let declared = Declared { functions, signatures: &signatures, states };
         let mut constants = Vec::new();
         let (mut all, mut nestings) = (Vec::new(), Vec::new());
         for (at, function) in functions.iter().enumerate() {
-            let (function, nesting) = read(function, at, known, &mut constants)?;
+            let (function, nesting) = read(function, at, declared, &mut constants)?;
             all.push(function);
             nestings.push(nesting);
         }
@@ -119,16 +86,16 @@ fn any(body: &[Json], is: &dyn Fn(&Json) -> bool) -> bool {
 }
 
 /// Reads a function; the first one once more when it is known which parameters it assigns to.
-fn read(json: &Json, at: usize, known: Known<'_>, constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
-    let Signature { parameters, generator, iterator, .. } = known.signatures[at];
+fn read(json: &Json, at: usize, declared: Declared<'_>, constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
+    let Signature { parameters, generator, iterator, .. } = declared.signatures[at];
     let (before, locals, body) = (constants.len(), number(&json["locals"])?, list(&json["body"])?);
-    let mut scope = Scope::new(known, locals, generator, constants);
+    let mut scope = Scope::new(declared, locals, generator, constants);
     let mut statements = scope.block(body)?;
     let assigned: Vec<u32> = scope.assigned.iter().copied().filter(|&local| (local as usize) < parameters).collect();
     let (mut nesting, mut all) = (scope.nesting, locals + scope.more);
     if at == 0 {
         constants.truncate(before);
-        let mut scope = Scope::new(known, locals, generator, constants);
+        let mut scope = Scope::new(declared, locals, generator, constants);
         scope.inputs = (0..parameters as u32).filter(|local| !assigned.contains(local)).collect();
         statements = scope.block(body)?;
         (nesting, all) = (scope.nesting, locals + scope.more);
@@ -162,8 +129,8 @@ pub(super) struct Scope<'s> {
 }
 
 impl<'s> Scope<'s> {
-    fn new(known: Known<'s>, own_locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
-        let Known { functions, signatures, states } = known;
+    fn new(declared: Declared<'s>, own_locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
+        let Declared { functions, signatures, states } = declared;
         Self {
             functions,
             signatures,

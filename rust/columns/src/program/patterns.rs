@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::parse::{Malformed, list, malformed, text};
+use crate::json::{Malformed, list, malformed, text};
 use crate::python::patterns::{Call, Characters, Part, Pattern};
 
 /// What is done with a pattern, by name.

@@ -1,7 +1,7 @@
 //! Names in programs, and what they stand for.
 
-use super::parse::{Malformed, malformed};
 use super::{Comparison, Known};
+use crate::json::{Malformed, malformed};
 use crate::python::{self, Function as Operation};
 
 pub(super) fn known(name: &str) -> Known {

@@ -13,7 +13,7 @@ use bumpalo::Bump;
 use crate::column::{Builder, Column};
 use crate::value::{Doubt, Shape, Value};
 
-pub use parse::Malformed;
+pub use crate::json::Malformed;
 
 /// How messages are read.
 #[derive(Clone, Debug)]

@@ -4,27 +4,12 @@ use serde_json::Value as Json;
 
 use super::{Field, Format, Kind, Reading, Row};
 use crate::column::DEPTH;
+use crate::json::{Malformed, bits, malformed, names, parse, text};
 use crate::value::Shape;
 
-/// A text that does not say what messages are, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Malformed(pub String);
-
-impl std::fmt::Display for Malformed {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Malformed {}
-
-fn malformed(reason: impl Into<String>) -> Malformed {
-    Malformed(reason.into())
-}
-
-pub(super) fn reading(text: &str) -> Result<Reading, Malformed> {
-    let json: Json = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
-    let format = match string(&json["format"])? {
+pub(super) fn reading(of: &str) -> Result<Reading, Malformed> {
+    let json = parse(of)?;
+    let format = match text(&json["format"])? {
         "text" => Format::Text,
         "bytes" => Format::Plain,
         "json" => Format::Json { row: row(&json, DEPTH)?, strict: json["strict"] == true },
@@ -37,10 +22,10 @@ pub(super) fn reading(text: &str) -> Result<Reading, Malformed> {
 /// Recursive, to the depth.
 fn row(json: &Json, depth: usize) -> Result<Row, Malformed> {
     let below = depth.checked_sub(1).ok_or_else(|| malformed("records are nested too deeply"))?;
-    let (Some(names), Some(fields)) = (json["names"].as_array(), json["fields"].as_array()) else {
+    let (Some(named), Some(fields)) = (json["names"].as_array(), json["fields"].as_array()) else {
         return Err(malformed("a record has no names or no fields"));
     };
-    let names = names.iter().map(|name| Ok(string(name)?.into())).collect::<Result<Box<[Box<str>]>, Malformed>>()?;
+    let names = names(named)?;
     let fields = fields.iter().map(|one| field(one, below)).collect::<Result<Box<[Field]>, Malformed>>()?;
     if names.len() != fields.len() {
         return Err(malformed("there are not as many names as fields"));
@@ -54,11 +39,8 @@ fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
         Some(branch @ 0..2) => Some(branch as u8),
         Some(_) => return Err(malformed("a union has more than two branches")),
     };
-    let kind = match string(&json["as"])? {
-        "int" => match json["bits"].as_u64() {
-            Some(bits @ (8 | 16 | 32 | 64)) => Kind::Int(bits as u32),
-            _ => return Err(malformed("a whole number has another size than 8, 16, 32 or 64 bits")),
-        },
+    let kind = match text(&json["as"])? {
+        "int" => Kind::Int(bits(&json["bits"])?),
         "double" => Kind::Double,
         "bool" => Kind::Bool,
         "text" => Kind::Text,
@@ -66,8 +48,4 @@ fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
         other => return Err(malformed(format!("{other:?} is no kind of field"))),
     };
     Ok(Field { kind, null })
-}
-
-fn string(json: &Json) -> Result<&str, Malformed> {
-    json.as_str().ok_or_else(|| malformed(format!("{} is no text", json.to_string().chars().take(80).collect::<String>())))
 }

@@ -16,7 +16,7 @@ use crate::column::{Column, Data, Strings, text};
 use crate::python::shown;
 use crate::value::Doubt;
 
-pub use parse::Malformed;
+pub use crate::json::Malformed;
 use texts::Quoting;
 
 /// How records are written.

@@ -4,37 +4,21 @@ use serde_json::Value as Json;
 
 use super::texts::{Csv, Quoting};
 use super::{Avro, Floats, Form, Layout};
+use crate::json::{Malformed, bits, malformed, names, parse, text};
 
 /// How deep records may be nested.
 const DEEPEST: usize = 16;
 
-/// A text that is no layout, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Malformed(pub String);
-
-impl std::fmt::Display for Malformed {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Malformed {}
-
-fn malformed(reason: impl Into<String>) -> Malformed {
-    Malformed(reason.into())
-}
-
-pub(super) fn layout(text: &str) -> Result<Layout, Malformed> {
-    let json: Json = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
-    read(&json, DEEPEST)
+pub(super) fn layout(of: &str) -> Result<Layout, Malformed> {
+    read(&parse(of)?, DEEPEST)
 }
 
 /// Recursive, to the depth.
 fn read(json: &Json, depth: usize) -> Result<Layout, Malformed> {
     let below = depth.checked_sub(1).ok_or_else(|| malformed("the layout is nested too deeply"))?;
     let form = if json["parts"].is_array() { record(json, below)? } else { scalar(json)? };
-    let text = |name: &str| json[name].as_str().unwrap_or_default().into();
-    Ok(Layout { form, none: json["none"].as_str().map(Into::into), end: text("end"), before: text("before") })
+    let part = |name: &str| json[name].as_str().unwrap_or_default().into();
+    Ok(Layout { form, none: json["none"].as_str().map(Into::into), end: part("end"), before: part("before") })
 }
 
 fn record(json: &Json, depth: usize) -> Result<Form, Malformed> {
@@ -50,7 +34,7 @@ fn record(json: &Json, depth: usize) -> Result<Form, Malformed> {
         return Err(malformed("the last part is no text"));
     }
     let names = match json["names"].as_array() {
-        Some(names) => Some(names.iter().map(|name| Ok(string(name)?.into())).collect::<Result<Box<[Box<str>]>, Malformed>>()?),
+        Some(named) => Some(names(named)?),
         None => None,
     };
     if names.as_ref().is_some_and(|names| names.len() != fields.len()) {
@@ -60,7 +44,7 @@ fn record(json: &Json, depth: usize) -> Result<Form, Malformed> {
 }
 
 fn scalar(json: &Json) -> Result<Form, Malformed> {
-    Ok(match string(&json["as"])? {
+    Ok(match text(&json["as"])? {
         "int" => {
             let bits = bits(&json["bits"])?;
             Form::Int(i64::MIN >> (64 - bits), i64::MAX >> (64 - bits))
@@ -84,7 +68,7 @@ fn scalar(json: &Json) -> Result<Form, Malformed> {
 }
 
 fn csv(json: &Json) -> Result<Csv, Malformed> {
-    let character = |name: &str| match string(&json[name])?.as_bytes() {
+    let character = |name: &str| match text(&json[name])?.as_bytes() {
         [] => Ok(None),
         [byte] if byte.is_ascii() => Ok(Some(*byte)),
         _ => Err(malformed(format!("{name} is no character of ASCII"))),
@@ -97,24 +81,13 @@ fn csv(json: &Json) -> Result<Csv, Malformed> {
 
 /// A table of the bytes that are in a text of ASCII.
 fn bytes(json: &Json) -> Result<Box<[bool; 256]>, Malformed> {
-    let text = string(json)?;
+    let special = text(json)?;
     let mut table = Box::new([false; 256]);
-    for byte in text.bytes() {
+    for byte in special.bytes() {
         if !byte.is_ascii() {
             return Err(malformed("a special character is not one of ASCII"));
         }
         table[usize::from(byte)] = true;
     }
     Ok(table)
-}
-
-fn bits(json: &Json) -> Result<u32, Malformed> {
-    match json.as_u64() {
-        Some(bits @ (8 | 16 | 32 | 64)) => Ok(bits as u32),
-        _ => Err(malformed("a whole number has another size than 8, 16, 32 or 64 bits")),
-    }
-}
-
-fn string(json: &Json) -> Result<&str, Malformed> {
-    json.as_str().ok_or_else(|| malformed(format!("{} is no text", json.to_string().chars().take(80).collect::<String>())))
 }
