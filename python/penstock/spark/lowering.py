@@ -2,15 +2,19 @@
 
 Level k runs slot i in partition i. A row of the exchange carries the slot that consumes it; ``repartitionById`` brings
 it there. A row for a later level, or for the driver, passes the levels between as bytes: only its ``hop`` is rewritten.
+
+Spark copies each byte of a row some ten times between two workers. Where all tasks are on one machine, large buffers
+are in files (:mod:`penstock.runtime.buffers.buffer_files`), and rows say where.
 """
 
 from __future__ import annotations
 
 import os
+import struct
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -18,10 +22,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.errors import InvalidProgramError, JobExecutionError, StateError
+from penstock.runtime.buffers.buffer_files import LEAST, BufferFile, Place
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.steps import ONLY_STEP, Assignment
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.exchange.gate import DRIVER
+from penstock.runtime.exchange.sorted_rows import SORTED
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.usercode.interpreter import fewer_collections
 from penstock.runtime.usercode.shipped import shipped
@@ -34,8 +40,12 @@ if TYPE_CHECKING:
     from penstock.job.deployment import Deployment, Table
     from penstock.job.steps.progress import Progress
 
-ROW = "hop int, level int, slot int, edge int, sender int, sequence long, data binary"
-"""A :class:`~penstock.runtime.buffers.row.Row`; ``hop`` is its partition in the next level."""
+ROW = "hop int, level int, slot int, edge int, sender int, sequence long, data binary, place long"
+"""A :class:`~penstock.runtime.buffers.row.Row`; ``hop`` is its partition in the next level. If the buffer is in a
+file, ``place`` is where it begins, and ``data`` has its size and the path; otherwise ``place`` is :data:`_HERE`."""
+
+_HERE = -1
+_SIZE = struct.Struct(">Q")
 
 BATCH_BYTES = 8 << 20
 BATCH_ROWS = 512
@@ -50,17 +60,20 @@ def lower(
     frames: Mapping[int, Any] | None = None,
     only: Assignment = ONLY_STEP,
     attempt: int = 0,
+    folder: str | None = None,
 ) -> Any:
     """The DataFrame whose rows are those for the driver and of tables, or of ``table`` alone, typed. ``frames`` are the
     DataFrames that sources read, by index of their vertex; None for the deployment's. ``only``: what all tasks are to
-    do if the job is one step. ``attempt`` is that of tasks which Spark tries for the first time."""
+    do if the job is one step. ``attempt`` is that of tasks which Spark tries for the first time. ``folder`` is for
+    the files of buffers, and all tasks can read it; None: there are none."""
     frames = deployment.frames if frames is None else frames
     frame: Any = None
     path = tuple(os.path.abspath(entry) for entry in sys.path)
     mark = deployment.mark if table is None else None
     for index, vertices in enumerate(deployment.levels):
         following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
-        level = Level(index, vertices, following, deployment.job, path, deployment.steps, counts, mark, only, attempt)
+        job, steps = deployment.job, deployment.steps
+        level = Level(index, vertices, following, job, path, steps, counts, mark, only, attempt, folder)
         run, schema = level_function(level), ROW
         if table is not None and index == len(deployment.levels) - 1:
             run, schema = unpacking(table, run), spark_schema(table)
@@ -87,6 +100,7 @@ class Level:
     mark: str | None = None  # written before a failure for the driver; None where the user of the DataFrame reads it
     only: Assignment = ONLY_STEP  # what a task is to do in a job of one step
     attempt: int = 0  # how often the job was run again before; Spark's own attempts are added
+    folder: str | None = None  # for the files of buffers
 
 
 def shortened(names: Sequence[str]) -> str:
@@ -141,14 +155,15 @@ def _run_task(task: Any, level: Level, slot: int, batches: Iterable[Any]) -> Ite
     if level.index == 0:
         task.read(batches)  # of a DataFrame, if the task's source reads one
         batches = ()
-    for batch in batches:
-        received, passing = _split(batch, level)
-        del batch  # as large as the rows, which are copies
-        if passing is not None:
-            yield passing
-            del passing
-        yield from _batched(task.receive(received), level, slot)
-    yield from _batched(task.finish(), level, slot)
+    with nullcontext() if level.folder is None else closing(BufferFile(level.folder)) as file:
+        for batch in batches:
+            received, passing = _split(batch, level)
+            del batch  # as large as the rows, which are copies
+            if passing is not None:
+                yield passing
+                del passing
+            yield from _batched(task.receive(received), level, slot, file)
+        yield from _batched(task.finish(), level, slot, file)
 
 
 def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
@@ -164,16 +179,25 @@ def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
         passing = passing.set_column(0, batch.schema.field(0), _integers(hops, pa.int32(), "i"))
         consumed = (index for index, number in enumerate(levels) if number == level.index)
         batch = batch.take(_integers(consumed, pa.int32(), "i"))
-    return list(map(Row, *(batch.column(name).to_pylist() for name in Row._fields))), passing
+    rows = list(map(Row, *(batch.column(name).to_pylist() for name in Row._fields)))
+    for index, offset in enumerate(batch.column("place").to_pylist()):
+        if offset != _HERE:
+            data = rows[index].data
+            place = Place(data[_SIZE.size :].decode(), offset, *_SIZE.unpack_from(data))
+            rows[index] = rows[index]._replace(data=place)
+    return rows, passing
 
 
-def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
+def _batched(rows: Iterator[Row], level: Level, slot: int, file: BufferFile | None) -> Iterator[Any]:
     """Rows of the task in Arrow batches of bounded size."""
     waiting: list[Row] = []
     size = 0
     for row in rows:
+        if file is not None and _goes_into_a_file(row, level):
+            row = row._replace(data=file.put(row.data))
+        else:
+            size += len(row.data)
         waiting.append(row)
-        size += len(row.data)
         if size >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
             batch = _arrow(waiting, level, slot)
             del row, waiting  # as large as the batch
@@ -184,12 +208,19 @@ def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
         yield _arrow(waiting, level, slot)
 
 
+def _goes_into_a_file(row: Row, level: Level) -> bool:
+    """Not if it leads back, as the driver may keep it then, or if it is sorted, as Spark looks into its data."""
+    return len(row.data) >= LEAST and row.level > level.index and row.sequence < SORTED
+
+
 def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
     *numbers, sequence, data = zip(*rows, strict=True)
     hop = [(slot if row.level == DRIVER else row.slot) % level.following for row in rows]  # as in _split
+    places = [item.offset if isinstance(item, Place) else _HERE for item in data]
+    packed = [_SIZE.pack(item.size) + item.path.encode() if isinstance(item, Place) else item for item in data]
     arrays = [_integers(values, pa.int32(), "i") for values in (hop, *numbers)]
-    arrays += [_integers(sequence, pa.int64(), "q"), _bytes(data)]
-    return pa.RecordBatch.from_arrays(arrays, names=["hop", *Row._fields])
+    arrays += [_integers(sequence, pa.int64(), "q"), _bytes(packed), _integers(places, pa.int64(), "q")]
+    return pa.RecordBatch.from_arrays(arrays, names=["hop", *Row._fields, "place"])
 
 
 def _integers(values: Iterable[int], kind: Any, code: str) -> Any:

@@ -7,6 +7,8 @@ the reports among the rows, of exactly the attempts whose rows were used.
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import threading
 import uuid
 from collections.abc import Generator, Iterator, Mapping
@@ -19,12 +21,13 @@ from penstock.errors import JobCancelledError, JobExecutionError, StepLostError,
 from penstock.job.deployment import Deployment
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.stopwatch import Stopwatch
+from penstock.runtime.buffers.buffer_files import forget_all
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.exchange.gate import TABLE
 from penstock.spark.failures import advice, is_sparks
 from penstock.spark.frames import write_tables
-from penstock.spark.inside_pyspark import lost, lost_tasks, ran_again
+from penstock.spark.inside_pyspark import lost, lost_tasks, one_machine, ran_again
 from penstock.spark.shipped_code import check_places
 from penstock.spark.spark_job import context_of, driver_rows
 from penstock.spark.step_level import PROPERTY, Place, encoded
@@ -58,6 +61,23 @@ def counting(session: Any, progress: Progress) -> Iterator[Accumulator[list[Any]
         del FOLLOWED[progress.job_id]
 
 
+@contextlib.contextmanager
+def _buffer_folder(session: Any) -> Iterator[str | None]:
+    """A folder for the files of buffers, until the end of the block; None if tasks may run on several machines."""
+    from pyspark import SparkFiles
+
+    spark = context_of(session)
+    if spark is None or not one_machine(spark.master):
+        yield None
+        return
+    folder = os.path.join(SparkFiles.getRootDirectory(), f"penstock-{uuid.uuid4().hex}")
+    os.mkdir(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # a task that was cancelled may write still
+
+
 class SparkOneStep:
     """A ``Runner`` of a job that commits once."""
 
@@ -70,7 +90,7 @@ class SparkOneStep:
         self._control, self._seen, self._line = control, seen, line
         self._frame: Any = None
         self._attempt = 0
-        self._kept = contextlib.ExitStack()  # the rows of tables, until they are written
+        self._kept = contextlib.ExitStack()  # the rows of tables, until they are written, and files of buffers
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         """The tasks read all that there is; what else they are to do, all have in common."""
@@ -81,7 +101,9 @@ class SparkOneStep:
         session, deployment = self._session, self._deployment
         with counting(session, self._seen) as counts:
             only = next(iter(assignments.values()))
-            self._frame = frame = lower(session, deployment, counts=counts, only=only, attempt=self._attempt)
+            folder = self._kept.enter_context(_buffer_folder(session))
+            facts = {"only": only, "attempt": self._attempt, "folder": folder}
+            self._frame = frame = lower(session, deployment, counts=counts, **facts)
             if deployment.tables and deployment.job.folder_id is None:
                 frame.persist(StorageLevel.MEMORY_AND_DISK)  # until they are written, rows wait on the executors
                 self._kept.callback(frame.unpersist)
@@ -134,7 +156,9 @@ class SparkSteps:
             )
         self._spark, self._session, self._deployment = spark, session, deployment
         self._control, self._seen, self._line, self._frames = control, seen, line, frames
-        self._lower = partial(lower, session, deployment)
+        self._kept = contextlib.ExitStack()
+        self._folder = self._kept.enter_context(_buffer_folder(session))
+        self._lower = partial(lower, session, deployment, folder=self._folder)
         self.forget(0)
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
@@ -149,7 +173,10 @@ class SparkSteps:
 
     def _step(self, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
         tag = f"penstock-step-{uuid.uuid4().hex}"
-        with self._assigning(version, assignments, tag):
+        with contextlib.ExitStack() as around:
+            if self._folder is not None:
+                around.callback(forget_all, self._folder)
+            around.enter_context(self._assigning(version, assignments, tag))
             rows = self._run(version + 1, tag)
             if ran_again(self._spark, tag):  # others may have read what was sent the first time
                 rows.close()
@@ -202,4 +229,5 @@ class SparkSteps:
         self._frame = self._lower(frames={}, attempt=attempt)  # of steps that read none
 
     def close(self) -> None:
+        self._kept.close()
         self._frames.close()

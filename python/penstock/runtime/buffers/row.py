@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """A buffer with its address; :mod:`penstock.runtime.exchange.gate` describes the order of rows."""
+    """A buffer with its address; :mod:`penstock.runtime.exchange.gate` describes the order of rows. For a
+    receiver the data may be the :class:`~penstock.runtime.buffers.buffer_files.Place` where they are."""
 
     level: int
     slot: int

@@ -1,4 +1,4 @@
-"""Rows that wait: a number of bytes in memory, and the rest in a temporary file."""
+"""Rows that wait: some bytes in memory, and the rest in a temporary file. What is in a file already stays there."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
+from penstock.runtime.buffers.buffer_files import Place
 from penstock.runtime.buffers.row import Row
 
 MEMORY = 64 << 20  # bytes that are kept in memory
-Slip = Any  # a ticket for stored bytes: the bytes themselves, or (offset, length) in the file
+Slip = Any  # a ticket for stored bytes: the bytes, (offset, length) in the file, or their place in another one
 
 
 @dataclass(slots=True)
@@ -29,7 +30,9 @@ class Store:
         self._end = 0
         self.held = self.spilled = 0
 
-    def put(self, data: bytes) -> Slip:
+    def put(self, data: bytes | Place) -> Slip:
+        if isinstance(data, Place):
+            return data
         size = len(data)
         if size <= self._memory.left:
             self._memory.left -= size
@@ -49,6 +52,8 @@ class Store:
             self._memory.left += len(slip)
             self.held -= len(slip)
             return slip
+        if isinstance(slip, Place):
+            return slip.read()
         offset, size = slip
         assert self._file is not None
         self._file.seek(offset)

@@ -19,6 +19,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from penstock.errors import PenstockError
+from penstock.runtime.buffers.buffer_files import Place
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Rows, Store
 from penstock.runtime.config.tasks import InputEdge
@@ -111,7 +112,8 @@ class InputGate:
                 "please report it."
             )
         self._expected[channel] = expected + 1
-        return Arrival(channel, row.sequence >> ROUND_BITS, row.data, last)
+        data = row.data.read() if isinstance(row.data, Place) else row.data
+        return Arrival(channel, row.sequence >> ROUND_BITS, data, last)
 
     def close(self) -> None:
         self._store.close()
