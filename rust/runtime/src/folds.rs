@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use compact_str::CompactString;
+use ecow::EcoString;
 use foldhash::fast::RandomState;
 
 /// A key that can be looked up here.
@@ -76,7 +76,7 @@ impl<T> Slot<T> {
 /// Slots by key.
 #[derive(Debug)]
 pub struct Slots<T> {
-    texts: HashMap<CompactString, Slot<T>, RandomState>,
+    texts: HashMap<EcoString, Slot<T>, RandomState>,
     longs: HashMap<i64, Slot<T>, RandomState>,
     changed: u64,
 }

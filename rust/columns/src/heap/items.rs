@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use bumpalo::Bump;
-use compact_str::CompactString;
+use ecow::EcoString;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -21,7 +21,7 @@ pub enum Item {
     Bool(bool),
     Int(i64),
     Float(f64),
-    Text(CompactString),
+    Text(EcoString),
     Bytes(Box<[u8]>),
     Tuple(Box<[Item]>),
     /// A list or set, by its number.

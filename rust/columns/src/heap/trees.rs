@@ -1,7 +1,7 @@
 //! Accumulators by themselves, outside of a heap.
 
 use bumpalo::Bump;
-use compact_str::CompactString;
+use ecow::EcoString;
 
 use super::items::{Elements, Item};
 use super::{DEPTH, Heap, Object};
@@ -19,7 +19,7 @@ pub enum Tree {
     /// A `float`.
     Float(f64),
     /// A `str`.
-    Text(CompactString),
+    Text(EcoString),
     /// A `bytes`.
     Bytes(Box<[u8]>),
     /// A `tuple`, without lists and sets.

@@ -5,7 +5,7 @@ mod fields;
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use compact_str::CompactString;
+use ecow::EcoString;
 
 use crate::column::{DEPTH, Refusal};
 use crate::value::{Shape, Value};
@@ -31,7 +31,7 @@ enum Data {
     Bools(Vec<bool>),
     Ints(Vec<i64>),
     Floats(Vec<f64>),
-    Texts(Vec<CompactString>),
+    Texts(Vec<EcoString>),
     Bytes(Vec<Box<[u8]>>),
     Tuples(Vec<Cells>),
     Rows(Arc<Shape>, Vec<Cells>),
@@ -122,7 +122,7 @@ impl Cells {
             Data::Bools(values) => values.push(false),
             Data::Ints(values) => values.push(0),
             Data::Floats(values) => values.push(0.0),
-            Data::Texts(values) => values.push(CompactString::default()),
+            Data::Texts(values) => values.push(EcoString::default()),
             Data::Bytes(values) => values.push(Box::default()),
             Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter_mut().for_each(Self::push_absent),
             Data::Lists(lists, kind) => lists.push(kind.empty()),
@@ -150,7 +150,7 @@ impl Cells {
             Value::Bool(_) => Data::Bools(vec![false; count]),
             Value::Int(_) => Data::Ints(vec![0; count]),
             Value::Float(_) => Data::Floats(vec![0.0; count]),
-            Value::Text(_) => Data::Texts(vec![CompactString::default(); count]),
+            Value::Text(_) => Data::Texts(vec![EcoString::default(); count]),
             Value::Bytes(_) => Data::Bytes(vec![Box::default(); count]),
             Value::Tuple(items) => Data::Tuples(fields(items.len())?),
             Value::Row(shape, items) if shape.fits(items.len()) => Data::Rows(Arc::new(shape.clone()), fields(items.len())?),
