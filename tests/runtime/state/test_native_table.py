@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from functools import partial
 from typing import Any
@@ -14,8 +15,12 @@ from penstock.common import Row, Types
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator
 from penstock.runtime.keys.key_types import KeyHash
-from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state import sections
+from penstock.runtime.state.class_changes import Reading
+from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, StateReader, pack
+from penstock.runtime.state.keyed import VOID, KeyedState
 from penstock.runtime.state.native_table import NativeTable
+from penstock.runtime.state.replay import note_touched
 from penstock.runtime.state.sections import Earlier, log_of, snapshot_of
 from tests.runtime.snapshots import restore
 
@@ -178,6 +183,45 @@ def test_a_log_that_replaces_others_has_their_keys() -> None:
     earlier = Earlier()
     earlier.slots[STATE, None] = {"b"}
     assert log_of(ours, earlier).entries == 2
+
+
+def test_the_keys_of_logs_that_are_merged_stay_in_the_table() -> None:
+    """They are noted in it, and not as objects, of which there may be millions."""
+    ours = state()
+    table = ours.native_table(functions, STATE)
+    assert table.take_over()
+    assert table.table.load(["a", "b", "c"], [1, 2, 3])
+    assert table.table.touch(["b"])
+    log = log_of(ours, Earlier())
+    ours.written()
+    assert table.table.touch(["a"])
+    header = Header(LOG, AboutOperator("id", "sum", None, 0, 1, 128), 1, "before", *log[:3], 1, (), None)
+    earlier = Earlier()
+    note_touched(earlier, ours, header, log.sections, Reading({}))
+    assert not earlier.slots
+    assert sorted(table.changed_keys()) == ["a", "b"]
+    assert log_of(ours, earlier).entries == 2
+    table.flush()
+    note_touched(earlier, ours, header, log.sections, Reading({}))
+    assert earlier.slots == {(STATE, VOID): {"b"}}
+
+
+@pytest.mark.parametrize("memory", [0, 70_000, 16 << 20])
+def test_sections_wait_in_a_file(monkeypatch, memory) -> None:
+    """Beyond some memory; the bytes of the state file are the same."""
+    monkeypatch.setattr(sections, "SECTIONS_MEMORY", memory)
+    ours = state()
+    ours.table(STATE).update({f"k{number}": number for number in range(20_000)})
+    content, about = snapshot_of(ours), AboutOperator("id", "sum", None, 0, 1, 128)
+    header = Header(SNAPSHOT, about, 1, None, *content[:3], content.entries, (), None)
+    parts, size, _ = pack(header, content.sections, b"operator state")
+    data = b"".join(parts)
+    assert len(data) == size > 200_000
+    reader = StateReader("file", io.BytesIO(data), size, about)
+    read = list(reader.sections(about.groups))
+    assert reader.operator_state() == b"operator state"
+    assert read == list(content.sections) == content.sections[:]
+    assert len(read) > 3
 
 
 def test_what_cannot_be_in_columns_stays_in_the_dict() -> None:

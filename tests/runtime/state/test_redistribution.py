@@ -149,7 +149,7 @@ def sections_of(first_last, who):
     first, last = first_last
     header = Header(SNAPSHOT, who, 1, None, None, (), (), 0, (), None)
     groups = [Section(group, group, b"x") for group in range(first, last + 1)]
-    parts, _ = pack(header, groups, None)
+    parts, _, _ = pack(header, groups, None)
     data = b"".join(parts)
     return StateReader("file", io.BytesIO(data), len(data), who)
 

@@ -47,20 +47,27 @@ class Store:
         self.spilled += size
         return place
 
-    def take(self, slip: Slip) -> bytes:
+    def look(self, slip: Slip) -> bytes:
+        """The bytes, which stay."""
         if isinstance(slip, bytes):
-            self._memory.left += len(slip)
-            self.held -= len(slip)
             return slip
         if isinstance(slip, Place):
             return slip.read()
         offset, size = slip
         assert self._file is not None
         self._file.seek(offset)
-        data = self._file.read(size)
-        self.spilled -= size
-        if not self.spilled:
-            self._close_file()
+        return self._file.read(size)
+
+    def take(self, slip: Slip) -> bytes:
+        """The bytes, which the store forgets."""
+        data = self.look(slip)
+        if isinstance(slip, bytes):
+            self._memory.left += len(slip)
+            self.held -= len(slip)
+        elif not isinstance(slip, Place):
+            self.spilled -= len(data)
+            if not self.spilled:
+                self._close_file()
         return data
 
     def close(self) -> None:

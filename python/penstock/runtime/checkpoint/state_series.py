@@ -142,11 +142,11 @@ def put_file(folder: str, header: Header, sections: Sequence[Section], operator_
     """Write a state file with a given header under a unique name."""
     about = header.about
     name = f"{about.operator_id}-{about.subtask}-{header.version}-{uuid.uuid4().hex[:8]}"
-    parts, checksum = pack(header, sections, operator_state)
+    parts, size, checksum = pack(header, sections, operator_state)
     path = join(folder, name)
     with naming(path), storage_of(folder).writing(path) as file:
         file.writelines(parts)  # not joined: the copy would be as large as all of the state
-    return StateFile(about.operator_id, name, header.kind, sum(map(len, parts)), checksum, header.entries)
+    return StateFile(about.operator_id, name, header.kind, size, checksum, header.entries)
 
 
 def load(

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
+from itertools import chain
 from typing import IO, Any
 
 from penstock.errors import StateError
@@ -82,11 +83,17 @@ class Header:
         return self.offset + sum(part.bytes for part in parts)
 
 
-def pack(header: Header, sections: Sequence[Section], operator_state: bytes | None) -> tuple[list[bytes], str]:
-    """The bytes of a file, and its checksum."""
+def pack(header: Header, sections: Sequence[Section], operator_state: bytes | None) -> tuple[Iterator[bytes], int, str]:
+    """The bytes of a file, part by part, their number, and the file's checksum. Sections are asked for twice, one at a
+    time, as the file begins with the places of all of them."""
+
+    def whole() -> Iterator[Section]:
+        yield from sections
+        if operator_state is not None:
+            yield Section(-1, -1, operator_state)
+
     parts, offset = [], 0
-    whole = [*sections, *(() if operator_state is None else (Section(-1, -1, operator_state),))]
-    for first, last, data in whole:
+    for first, last, data in whole():
         parts.append([first, last, offset, len(data), zlib.crc32(data)])
         offset += len(data)
     described = {
@@ -108,7 +115,7 @@ def pack(header: Header, sections: Sequence[Section], operator_state: bytes | No
     text = json.dumps(described, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     digest = _digest(_PREAMBLE.pack(MAGIC, FORMAT, 0, len(text), b"")[:_CHECKED], text)
     preamble = _PREAMBLE.pack(MAGIC, FORMAT, 0, len(text), digest)
-    return [preamble, text, *(part.data for part in whole)], digest.hex()
+    return chain((preamble, text), (data for _, _, data in whole())), len(preamble) + len(text) + offset, digest.hex()
 
 
 def _digest(preamble: bytes, text: bytes) -> bytes:

@@ -12,10 +12,11 @@ from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.state.class_changes import GoneError, Reading, lost_in, mentions
 from penstock.runtime.state.evolution import TABLE
 from penstock.runtime.state.files import Header
-from penstock.runtime.state.keyed import KeyedState, StateInfo, kind_of_key
+from penstock.runtime.state.keyed import VOID, KeyedState, StateInfo, kind_of_key
 from penstock.runtime.state.sections import DOMAINS, Content, Earlier, Section, TimersInfo
 from penstock.runtime.state.store import TRIGGERS
 from penstock.runtime.state.timers import Timer, TimerQueue
+from penstock.runtime.state.tracked_tables import Place
 from penstock.runtime.state.type_changes import Check, Refusal, is_undeclared, key_check
 
 _SAMPLE = 100  # keys per table and section whose Python types are recorded
@@ -158,7 +159,8 @@ def note_touched(
         names, tables, rows = _read(data, None, reading)
         for number, namespace, keys, _, gone in tables:
             place = header.states[number].name, names[namespace]
-            earlier.slots.setdefault(place, set()).update(map(keyed.enter, keys), map(keyed.enter, gone))
+            if gone or not _touched(keyed, place, keys):
+                earlier.slots.setdefault(place, set()).update(map(keyed.enter, keys), map(keyed.enter, gone))
         for domain, columns in enumerate(rows):
             for index, time, key, namespace, added in zip(*columns, strict=True):
                 moves_by_domain[domain].append(
@@ -170,6 +172,15 @@ def note_touched(
         earlier.moves[domain] = (
             None if info.whole or moves is None else [*moves, *(row[1:] for row in moves_by_domain[domain])]
         )
+
+
+def _touched(keyed: KeyedState, place: Place, keys: list[Any]) -> bool:
+    """Whether keys could be counted as changed in the native table, which takes a few bytes for each: the next log has
+    what has changed, and what is in ``earlier``."""
+    native = keyed.native
+    if native is None or not native.here or place != (native.name, VOID):
+        return False
+    return native.table.touch(list(map(keyed.enter, keys)))
 
 
 def _read(data: bytes, check: Check | None, reading: Reading) -> tuple[Any, ...]:

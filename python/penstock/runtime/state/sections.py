@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from penstock.runtime import native
 from penstock.runtime.buffers.codec import dumps
+from penstock.runtime.buffers.spill import Store
 from penstock.runtime.keys.key_types import native_code
 from penstock.runtime.state.classes import Noted
 from penstock.runtime.state.keyed import VOID, KeyedState, StateInfo, Table
@@ -21,6 +22,7 @@ from penstock.runtime.state.timers import Move, Timer, TimerQueue
 from penstock.runtime.state.tracked_tables import Place
 
 SECTION_BYTES = 64 << 10
+SECTIONS_MEMORY = 16 << 20
 _SAMPLE = 200
 _GONE = object()
 DOMAINS = ("event", "processing")
@@ -48,13 +50,31 @@ class Section(NamedTuple):
     data: bytes
 
 
+class Sections(Sequence[Section]):
+    """The sections of a file to be written: 16 MiB in memory, the rest in a temporary file, because a file begins with
+    the places of all its sections. O(sections) of memory besides."""
+
+    def __init__(self, sections: Iterable[Section]) -> None:
+        self._store = Store(SECTIONS_MEMORY)
+        self._slips = [(first, last, self._store.put(data)) for first, last, data in sections]
+
+    def __len__(self) -> int:
+        return len(self._slips)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        first, last, slip = self._slips[index]
+        return Section(first, last, self._store.look(slip))
+
+
 class Content(NamedTuple):
     """The keyed state in a file."""
 
     key: tuple[str, str] | None
     states: tuple[StateInfo, ...]
     timers: tuple[TimersInfo, ...]
-    sections: tuple[Section, ...]
+    sections: Sequence[Section]
     entries: int
 
 
@@ -119,7 +139,7 @@ def _native_content(keyed: KeyedState, timers: Sequence[_Timers], earlier: Earli
     order = None if code is None else native.table.order(code, keyed.max_parallelism, besides)
     if order is None:
         return None
-    sections = tuple(_native_sections(keyed, native.table, order))
+    sections = Sections(_native_sections(keyed, native.table, order))
     infos = tuple(TimersInfo(whole, 0) for whole, _ in timers)
     entries = order.groups[-1][1] if order.groups else 0
     states = (_info(keyed, native.name),) if entries else ()
@@ -155,7 +175,7 @@ def _content(
         sorting.add_values(number, place, slots[number])
     infos = [sorting.add_timers(domain, *rows) for domain, rows in enumerate(timers)]
     states = tuple(_info(keyed, name) for name in names)
-    return Content(_key_info(keyed), states, tuple(infos), tuple(sorting.sections()), sorting.entries)
+    return Content(_key_info(keyed), states, tuple(infos), Sections(sorting.sections()), sorting.entries)
 
 
 def _key_info(keyed: KeyedState) -> tuple[str, str]:
@@ -178,23 +198,26 @@ def _disk_snapshot(keyed: KeyedState) -> Content:
     values = ((group, -1, place, key, value) for group, place, key, value in keyed.entries())
     names: dict[str, int] = {}
     counts = [0] * (len(queues) + 1)  # the last one is that of values
-    sections: list[Section] = []
-    part = _Part()
     # Values and timers come sorted by key group, so one merge brings together what a section needs.
     merged: Iterator[tuple[int, int, Any, Any, Any]] = merge(values, *timers, key=itemgetter(0))
-    for group, rows in groupby(merged, key=itemgetter(0)):
-        if part.size >= SECTION_BYTES:
-            sections.append(part.section(keyed.noted))
-            part = _Part()
-        for _, domain, place, key, value in rows:
-            counts[domain] += 1
-            if domain < 0:
-                place = names.setdefault(place[0], len(names)), place[1]
-            part.add(group, domain, place, key, value)
-    if part.last >= 0:
-        sections.append(part.section(keyed.noted))
+
+    def filled() -> Iterator[Section]:
+        part = _Part()
+        for group, rows in groupby(merged, key=itemgetter(0)):
+            if part.size >= SECTION_BYTES:
+                yield part.section(keyed.noted)
+                part = _Part()
+            for _, domain, place, key, value in rows:
+                counts[domain] += 1
+                if domain < 0:
+                    place = names.setdefault(place[0], len(names)), place[1]
+                part.add(group, domain, place, key, value)
+        if part.last >= 0:
+            yield part.section(keyed.noted)
+
+    sections = Sections(filled())
     infos = tuple(TimersInfo(True, count) for count in counts[:-1])
-    return Content(_key_info(keyed), tuple(_info(keyed, name) for name in names), infos, tuple(sections), sum(counts))
+    return Content(_key_info(keyed), tuple(_info(keyed, name) for name in names), infos, sections, sum(counts))
 
 
 class _Part:
