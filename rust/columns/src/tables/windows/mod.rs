@@ -9,6 +9,7 @@
 //! folds      aggregates of numbers, whose order does not matter
 //! entries    the windows of all keys and their timers
 //! moves      what timers do
+//! next       what will be in a window after a record
 //! elements   their records, where all are kept
 //! out        what has fired
 //! roots      accumulators of a heap
@@ -16,6 +17,7 @@
 //! together   the same for many at a time
 //! straight   the same where each changes a number
 //! news       what the state in Python does not know
+//! triggered  the same windows with other triggers, and with evictors
 //! ```
 
 mod assigner;
@@ -27,11 +29,13 @@ pub(in crate::tables) mod entries;
 mod folds;
 mod moves;
 pub(in crate::tables) mod news;
+mod next;
 mod out;
 mod roots;
 mod run;
 mod straight;
 mod together;
+mod triggered;
 
 use bumpalo::Bump;
 
@@ -54,6 +58,7 @@ pub use self::assigner::Assigner;
 pub use self::contents::{Aggregate, Contents};
 pub use self::counts::{CountNews, CountSpec, CountWindows, Counted};
 pub use self::news::News;
+pub use self::triggered::{Delta, Evictor, Own, Rule, Trigger, TriggerNews, TriggerSpec, TriggerWindows};
 
 /// What comes out of one call at the most, apart from the last record's windows.
 const MOST_RECORDS: usize = 1 << 16;
@@ -124,7 +129,7 @@ impl Windows {
     /// `None` where the functions do not take as many arguments as they will be given, or a span is not positive.
     pub fn new(spec: Spec) -> Option<Self> {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
-        let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
+        let fits = fits && spec.assigner.fits() && spec.assigner != Assigner::Global && spec.contents.fits(spec.assigner.merges());
         let fits = fits && (!spec.contents.changes() || (keeps_lists(&spec) && !spec.assigner.merges()));
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
         let (folds, effects, guard) = (Folds::of(&spec.contents), Effects::of(&spec.contents), spec.contents.guard());

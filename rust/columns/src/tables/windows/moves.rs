@@ -8,7 +8,7 @@ const FEW_MOVES: usize = 100;
 
 impl Entries {
     #[inline]
-    pub(super) fn register(&mut self, number: usize, which: u8, time: i64) {
+    pub(super) fn register(&mut self, number: usize, which: u16, time: i64) {
         if self.flags[number] & which == 0 {
             self.flags[number] |= which;
             let id = id(number, which);
@@ -55,6 +55,11 @@ impl Entries {
 
     fn forget_moves(&mut self) {
         self.moves.clear();
+        self.release();
+    }
+
+    /// Nobody asks for windows that are over, unless Python has them.
+    pub fn release(&mut self) {
         let (flags, free) = (&self.flags, &mut self.free);
         self.gone.retain(|&number| {
             let wanted = flags[number as usize] & (KNOWN | LISTED) != 0;
@@ -67,6 +72,6 @@ impl Entries {
 }
 
 /// The id of one of a window's timers.
-pub(super) fn id(number: usize, which: u8) -> u32 {
+pub(super) fn id(number: usize, which: u16) -> u32 {
     (number as u32) << 1 | u32::from(which == CLEANS)
 }
