@@ -103,9 +103,9 @@ impl KeyedTriggers {
         self.windows.len()
     }
 
-    /// Of how many windows the trigger remembers something.
-    fn remembered(&self) -> usize {
-        self.windows.remembered()
+    /// How many entries the state in Python has for these: contents, what is remembered, and windows that merge.
+    fn entries(&self) -> usize {
+        self.windows.entries()
     }
 
     /// The time of the first timer, of event time or by the clock; None where there is none.

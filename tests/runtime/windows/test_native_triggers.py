@@ -123,7 +123,7 @@ class EachSecond(Trigger):
     def on_element(self, value, timestamp, window, context):
         if value[1] % 2 == 0:
             return TriggerResult.FIRE
-        context.register_processing_time_timer(context.get_current_processing_time() + value[1] % 5)
+        context.register_processing_time_timer(context.get_current_processing_time() + int(value[1]) % 5)
         return TriggerResult.CONTINUE
 
     def on_processing_time(self, time, window, context):

@@ -295,8 +295,7 @@ class Both:
             new.live.resume(old.live.volatile())
             new.live.late_dropped, new.live.emitted, new.results = 0, 0, []
             new.now = old.now
-            if not self.spec.assigner.is_event_time():
-                new.context.time.watch_clock()
+            new.context.time.watch_clock()
         self.before = copy.deepcopy(state_of(self.python)[0])
 
 

@@ -29,6 +29,7 @@ from penstock.runtime.state.store import TRIGGERS
 from penstock.runtime.usercode.functions import simple_name
 from penstock.runtime.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
 from penstock.runtime.windows.functions import AggregateWindow
+from penstock.runtime.windows.merging_windows import STATE as SESSIONS
 from penstock.runtime.windows.time_window import GLOBAL_WINDOW, TimeWindow
 from penstock.runtime.windows.triggers import (
     ContinuousEventTimeTrigger,
@@ -229,8 +230,13 @@ class NativeTriggers(NativeWindows):
     # --- state ---
 
     def _more(self) -> int:
-        known = sum(map(len, self._remembered().values()))
-        return super()._more() + self._windows.remembered() - known if self._here else 0
+        if not self._here:
+            return 0
+        known = [*self._tables().values(), *self._remembered().values(), self._state.find(SESSIONS) or ()]
+        return int(self._windows.entries()) - sum(map(len, known))
+
+    def _weight(self) -> int:
+        return self._windows.entries()
 
     def _remembered(self) -> Mapping[Any, Any]:
         """What the trigger remembers, by window and key."""

@@ -92,14 +92,14 @@ impl TriggerWindows {
         self.state.entries.full()
     }
 
-    /// Of how many windows the trigger remembers something.
-    pub fn remembered(&self) -> usize {
-        self.state.memory.len()
+    /// How many entries Python's tables have for these: contents, what is remembered, and windows that merge.
+    pub fn entries(&self) -> usize {
+        self.len() + self.state.memory.len() + self.state.living
     }
 
-    /// Whether there is neither a window nor a timer, and nothing is remembered.
+    /// Whether there is neither an entry nor a timer.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0 && self.remembered() == 0 && self.state.queues.is_empty()
+        self.entries() == 0 && self.state.queues.is_empty()
     }
 
     /// The time of the first timer.

@@ -33,11 +33,13 @@ pub(super) struct State {
     pub entries: Entries,
     pub queues: Queues,
     pub memory: Memory,
+    /// How many windows that merge are not over.
+    pub living: usize,
 }
 
 impl State {
     pub fn new(entries: Entries) -> Self {
-        Self { entries, queues: Queues::default(), memory: Memory::default() }
+        Self { entries, queues: Queues::default(), memory: Memory::default(), living: 0 }
     }
 
     /// The number of a window of a key. Doubt: it was another one before, and Python does not know that it is over.
@@ -49,6 +51,8 @@ impl State {
 
     /// The number of a window of a key, which may be a new one.
     pub fn open(&mut self, number: Option<usize>, hash: u64, key: Value<'_>, window: Window, kept: Window) -> usize {
+        let begins = number.is_none_or(|number| self.entries.flags[number] & DEAD != 0);
+        self.living += usize::from(begins && self.entries.merging);
         let number = number.unwrap_or_else(|| self.entries.create(hash, key, window, kept));
         if self.entries.flags[number] & DEAD != 0 {
             self.entries.flags[number] &= !DEAD;
@@ -78,6 +82,7 @@ impl State {
         if self.entries.merging {
             self.entries.flags[number] |= DEAD;
             self.entries.note(number);
+            self.living -= 1;
         }
     }
 
@@ -138,7 +143,7 @@ impl State {
     /// Takes the state of Python, in the form of [`TriggerNews`]; all timers, as they are in the heaps. Nothing is here before.
     /// Doubt: something of it cannot be here.
     pub fn load(&mut self, listed: &[Batch], values: &[Batch], remembered: &[Batch], timers: [&[Batch]; 2]) -> Result<(), Doubt> {
-        let Self { entries, queues, memory } = self;
+        let Self { entries, queues, memory, .. } = self;
         entries.load(listed, values, &[], &[])?;
         let mut arena = Bump::new();
         each(remembered, &mut arena, |fields, _| {
@@ -161,9 +166,10 @@ impl State {
 
     /// Windows that something belongs to stay.
     fn hold_all(&mut self) {
-        let Self { entries, queues, memory } = self;
+        let Self { entries, queues, memory, living } = self;
         for number in 0..entries.flags.len() {
             let lives = entries.merging && entries.flags[number] & DEAD == 0;
+            *living += usize::from(lives);
             if lives || queues.count(number) > 0 || memory.holds(number) {
                 entries.flags[number] |= HELD;
             }
