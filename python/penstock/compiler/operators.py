@@ -311,7 +311,8 @@ def _trigger_functions(operator: WindowOperator) -> list[tuple[Any, str, str]]:
     if kind_of_windows(operator.assigner, operator.trigger, operator.evictor) != "triggered":
         return []
     trigger, evictor = inner_trigger(operator.trigger)[0], operator.evictor
-    functions = [(trigger, method, method) for method in own_methods(trigger, merging=operator.assigner.merging)]
+    methods = own_methods(trigger, merging=operator.assigner.merging)
+    functions: list[tuple[Any, str, str]] = [(trigger, method, method) for method in methods]
     if isinstance(trigger, DeltaTrigger):
         functions = [(trigger.delta, "get_delta", "delta")]
     if type(evictor) is DeltaEvictor:

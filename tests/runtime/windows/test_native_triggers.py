@@ -320,9 +320,11 @@ def test_a_session_that_comes_again_has_the_timers_that_were_left():
     both.check_state()
 
 
-@pytest.mark.parametrize("trigger", ["count", "every", "early", "clock or end", "delta"])
-def test_many_records_of_many_keys(trigger):
-    both = Both(spec_of(BY_EVENT_TIME["sliding"], trigger, FUNCTIONS["number"]))
+@pytest.mark.parametrize("function", ["number", "sum", "larger"])
+@pytest.mark.parametrize("assigner", ["tumbling", "sliding"])
+@pytest.mark.parametrize("trigger", ["count", "every", "early", "at the end", "clock or end", "never", "delta"])
+def test_many_records_of_many_keys(trigger, assigner, function):
+    both = Both(spec_of(BY_EVENT_TIME[assigner], trigger, FUNCTIONS[function]))
     for start in range(0, 200, 40):
         both.take([((str(n * n % 23), n % 7), start + n % 31) for n in range(2_000)])
         both.check()

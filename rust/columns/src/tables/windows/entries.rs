@@ -36,6 +36,8 @@ pub(super) const GONE: u16 = 64;
 pub(super) const HELD: u16 = 128;
 /// It has become another window, and something still belongs to it.
 pub(super) const DEAD: u16 = 256;
+/// Its trigger was asked, and all timers that it registers wait.
+pub(super) const ASKED: u16 = 512;
 
 /// Windows of keys by number, in a slab; numbers come back when nobody asks for them any more. O(1) per look-up.
 #[derive(Debug)]
@@ -67,6 +69,8 @@ pub struct Entries {
     pub(super) outgrown: bool,
     /// Whether somebody else has numbers of windows that are over.
     pub(super) asked_for: bool,
+    /// Windows whose trigger is to be asked, where each has one of its own.
+    pub(super) entered: Option<Vec<u32>>,
 }
 
 impl Entries {
@@ -94,6 +98,7 @@ impl Entries {
             moves: Vec::new(),
             outgrown: false,
             asked_for: false,
+            entered: None,
         }
     }
 

@@ -40,13 +40,10 @@ mod triggered;
 use bumpalo::Bump;
 
 use self::contents::Ready;
-use self::effects::Effects;
 use self::entries::Entries;
-use self::folds::Folds;
 use self::out::Out;
 use self::run::{Fate, Run};
-use self::straight::Straight;
-use self::together::Together;
+use self::together::{Known, Together};
 use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::heap::Tree;
@@ -115,14 +112,7 @@ pub struct Fired {
 pub struct Windows {
     spec: Spec,
     entries: Entries,
-    /// What its aggregate is, if that is known.
-    folds: Option<Folds>,
-    /// The field that records change, if they do nothing else.
-    straight: Option<Straight>,
-    /// What records do with accumulators that are changed in place, if that is known.
-    effects: Option<Effects>,
-    /// Which records may change the contents of windows.
-    guard: Option<(Program, usize)>,
+    known: Known,
 }
 
 impl Windows {
@@ -132,8 +122,7 @@ impl Windows {
         let fits = fits && spec.assigner.fits() && spec.assigner != Assigner::Global && spec.contents.fits(spec.assigner.merges());
         let fits = fits && (!spec.contents.changes() || (keeps_lists(&spec) && !spec.assigner.merges()));
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
-        let (folds, effects, guard) = (Folds::of(&spec.contents), Effects::of(&spec.contents), spec.contents.guard());
-        fits.then(|| Self { entries: empty(&spec), folds, straight: Straight::of(&spec), effects, guard, spec })
+        fits.then(|| Self { entries: empty(&spec), known: Known::of(&spec), spec })
     }
 
     /// How many windows have something in them.
@@ -182,12 +171,10 @@ impl Windows {
         let of_key = spec.key.constants(&constants);
         let ready = Ready::new(&spec.contents, &constants);
         let out = Out::new(&spec, &constants);
-        let guard = self.guard.as_ref().map(|(program, place)| (program, program.constants(&constants), *place));
-        let known = (self.folds.as_ref(), self.straight, self.effects.as_ref(), guard);
-        let together = Together::new((&spec, &ready, of_key), known, batch, watermark, now);
+        let together = Together::new((&spec, &ready, of_key), (&self.known, &constants), batch, watermark, now);
         let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
-        take(&mut run, together.as_ref(), of_key, batch, end, &mut taken);
+        take(&mut run, together.as_ref(), (&spec, of_key), batch, end, &mut taken);
         taken.out = run.out.finish();
         taken
     }
@@ -236,23 +223,45 @@ fn keeps_lists(spec: &Spec) -> bool {
     matches!(spec.contents, Contents::Aggregate(_)) && spec.lateness == 0
 }
 
+/// What takes records one by one, if they cannot be taken together.
+trait Takes<'r> {
+    /// The windows.
+    fn entries(&mut self) -> &mut Entries;
+    /// What has fired.
+    fn out(&mut self) -> &mut Out<'r>;
+    /// A record with this key. When it is refused nothing has changed but what is out.
+    fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
+    where
+        'r: 'a;
+    /// Records were taken together.
+    fn settle_together(&mut self);
+}
+
 /// Takes records up to one, together or one by one.
-fn take<'r>(run: &mut Run<'r>, together: Option<&Together<'r>>, of_key: &'r [Value<'r>], batch: &Batch, end: usize, taken: &mut Taken) {
-    let (spec, mut arena) = (run.spec, Bump::new());
+fn take<'r>(
+    run: &mut impl Takes<'r>,
+    together: Option<&Together<'r>>,
+    (spec, of_key): (&'r Spec, &'r [Value<'r>]),
+    batch: &Batch,
+    end: usize,
+    taken: &mut Taken,
+) {
+    let mut arena = Bump::new();
     let mut singles = taken.end; // records before this one go one by one
-    while taken.end < end && run.out.size() < MOST_RECORDS {
+    while taken.end < end && run.out().size() < MOST_RECORDS {
         if let Some(together) = together.filter(|_| taken.end >= singles) {
-            let done = together.take(run.entries, taken.end, end, &arena);
+            let done = together.take(run.entries(), taken.end, end, &arena);
             arena.reset();
             match done {
                 Ok(count) => {
+                    run.settle_together();
                     taken.end += count;
                     continue;
                 }
                 Err(count) => singles = taken.end + count,
             }
         }
-        let (row, fired) = (taken.end, run.out.len());
+        let (row, fired) = (taken.end, run.out().len());
         let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
         let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));
         match done {
@@ -261,14 +270,14 @@ fn take<'r>(run: &mut Run<'r>, together: Option<&Together<'r>>, of_key: &'r [Val
             Ok(Fate::Late) => taken.dropped += 1,
             Ok(Fate::Taken) => {}
             Err(refusal) => {
-                run.out.truncate(fired);
+                run.out().truncate(fired);
                 taken.doubtful = refusal == Refusal::Doubt || fired == 0;
                 break;
             }
         }
         arena.reset();
         taken.end = row + 1;
-        if !taken.late.is_empty() && run.out.len() > 0 {
+        if !taken.late.is_empty() && run.out().len() > 0 {
             break;
         }
     }

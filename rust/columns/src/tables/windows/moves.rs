@@ -1,12 +1,26 @@
 //! The timers of windows, and which of their moves the state in Python does not know yet.
 
-use super::entries::{CLEANS, ENDS, Entries, KNOWN, LISTED};
+use super::entries::{ASKED, CLEANS, ENDS, Entries, KNOWN, LISTED};
 use crate::tables::timers::Timer;
 
 /// Moves of timers that are always noted one by one.
 const FEW_MOVES: usize = 100;
 
 impl Entries {
+    /// Something has come into a window: its timers are registered, or its trigger is to be asked.
+    #[inline]
+    pub fn enter(&mut self, number: usize) {
+        if let Some(entered) = &mut self.entered {
+            if self.flags[number] & ASKED == 0 {
+                self.flags[number] |= ASKED;
+                entered.push(number as u32);
+            }
+            return;
+        }
+        self.register_end(number);
+        self.register_cleanup(number);
+    }
+
     #[inline]
     pub(super) fn register(&mut self, number: usize, which: u16, time: i64) {
         if self.flags[number] & which == 0 {

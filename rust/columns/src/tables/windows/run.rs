@@ -3,12 +3,12 @@
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
-use super::Spec;
 use super::assigner::{Assigner, java_order, panes};
 use super::contents::Ready;
 use super::entries::{Entries, Window};
 use super::next::Next;
 use super::out::Out;
+use super::{Spec, Takes};
 use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::machine::Input;
@@ -34,9 +34,16 @@ pub(super) struct Run<'r> {
     pub(super) kept: Option<u32>,
 }
 
-impl<'r> Run<'r> {
-    /// A record with this key. When it is refused nothing has changed but what is out.
-    pub(super) fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
+impl<'r> Takes<'r> for Run<'r> {
+    fn entries(&mut self) -> &mut Entries {
+        self.entries
+    }
+
+    fn out(&mut self) -> &mut Out<'r> {
+        &mut self.out
+    }
+
+    fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
     where
         'r: 'a,
     {
@@ -45,6 +52,10 @@ impl<'r> Run<'r> {
         fate
     }
 
+    fn settle_together(&mut self) {}
+}
+
+impl<'r> Run<'r> {
     fn record_into<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
     where
         'r: 'a,

@@ -22,17 +22,17 @@ mod turn;
 use bumpalo::Bump;
 
 use self::state::State;
-use self::trigger::Asked;
+use self::trigger::{Asked, Place};
 use self::turn::Run;
+use super::assigner::Assigner;
 use super::contents::{Contents, Ready};
 use super::entries::Entries;
-use super::run::Fate;
-use super::{Fired, MOST_RECORDS, Spec, Taken};
+use super::together::{Known, Together};
+use super::{Fired, MOST_RECORDS, Spec, Taken, take};
 use crate::batch::Batch;
 use crate::column::Refusal;
-use crate::machine::{Input, MOST_STEPS};
 use crate::program::Domain;
-use crate::value::{Doubt, Value};
+use crate::value::Doubt;
 
 pub use self::evictor::{Evictor, Rule};
 pub use self::own::Own;
@@ -62,7 +62,17 @@ impl TriggerSpec {
 
     fn entries(&self) -> Entries {
         let elements = self.evictor.is_some() || matches!(self.windows.contents, Contents::Elements);
-        Entries::new(self.windows.lateness, self.windows.assigner.merges(), elements, false)
+        let mut entries = Entries::new(self.windows.lateness, self.windows.assigner.merges(), elements, false);
+        entries.entered = self.steady().map(|_| Vec::new());
+        entries
+    }
+
+    /// The timers that the trigger registers for each record that is not late, if it does nothing else then, and records can be
+    /// taken together.
+    fn steady(&self) -> Option<Vec<(Domain, Place)>> {
+        let panes = matches!(self.windows.assigner, Assigner::Panes { .. });
+        let elements = self.evictor.is_some() || matches!(self.windows.contents, Contents::Elements);
+        if panes && !elements { self.trigger.steady(self.event) } else { None }
     }
 
     fn fits(&self) -> bool {
@@ -79,12 +89,15 @@ impl TriggerSpec {
 pub struct TriggerWindows {
     spec: TriggerSpec,
     state: State,
+    /// What records do, where the trigger does the same for each, so that many can be taken together.
+    known: Option<Known>,
 }
 
 impl TriggerWindows {
     /// `None` where the functions do not take as many arguments as they will be given, or a span is not positive.
     pub fn new(spec: TriggerSpec) -> Option<Self> {
-        spec.fits().then(|| Self { state: State::new(spec.entries()), spec })
+        let known = spec.steady().map(|_| Known::of(&spec.windows));
+        spec.fits().then(|| Self { state: State::new(spec.entries()), known, spec })
     }
 
     /// How many windows have something in them.
@@ -131,20 +144,24 @@ impl TriggerWindows {
     /// There are not so many.
     pub fn run(&mut self, batch: &Batch, start: usize, end: usize, times: (i64, i64)) -> Taken {
         assert!(start <= end && end <= batch.len(), "records are within their batch");
-        let Self { spec, state } = self;
+        let Self { spec, state, known } = self;
         let constants = Bump::new();
         let ready = Ready::new(&spec.windows.contents, &constants);
         let trigger = Asked::new(&spec.trigger, spec.purges, &constants);
         let mut run = Run::new(spec, (&ready, &trigger), state, times, &constants);
         let mut taken = Taken { end: start, ..Taken::default() };
-        take(&mut run, spec.windows.key.constants(&constants), batch, end, &mut taken);
+        let of_key = spec.windows.key.constants(&constants);
+        let (watermark, now) = if spec.event { (times.0, None) } else { (i64::MIN, Some(times.1)) };
+        let known = known.as_ref().map(|known| (known, &constants));
+        let together = known.and_then(|known| Together::new((&spec.windows, &ready, of_key), known, batch, watermark, now));
+        take(&mut run, together.as_ref(), (&spec.windows, of_key), batch, end, &mut taken);
         taken.out = run.out.finish();
         taken
     }
 
     /// Fires timers up to a time, in order, until one is doubtful or there are very many; `times` as of `run`.
     pub fn advance(&mut self, domain: Domain, limit: i64, times: (i64, i64)) -> Fired {
-        let Self { spec, state } = self;
+        let Self { spec, state, .. } = self;
         let constants = Bump::new();
         let ready = Ready::new(&spec.windows.contents, &constants);
         let trigger = Asked::new(&spec.trigger, spec.purges, &constants);
@@ -166,31 +183,5 @@ impl TriggerWindows {
         }
         fired.out = run.out.finish();
         fired
-    }
-}
-
-/// Takes records up to one, one by one.
-fn take<'r>(run: &mut Run<'r>, of_key: &'r [Value<'r>], batch: &Batch, end: usize, taken: &mut Taken) {
-    let (spec, mut arena) = (&run.spec.windows, Bump::new());
-    while taken.end < end && run.out.size() < MOST_RECORDS {
-        let (row, fired) = (taken.end, run.out.len());
-        let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
-        let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));
-        match done {
-            Ok(Fate::Late) if spec.side && fired > 0 => break,
-            Ok(Fate::Late) if spec.side => taken.late.push(row),
-            Ok(Fate::Late) => taken.dropped += 1,
-            Ok(Fate::Taken) => {}
-            Err(refusal) => {
-                run.out.truncate(fired);
-                taken.doubtful = refusal == Refusal::Doubt || fired == 0;
-                break;
-            }
-        }
-        arena.reset();
-        taken.end = row + 1;
-        if !taken.late.is_empty() && run.out.len() > 0 {
-            break;
-        }
     }
 }

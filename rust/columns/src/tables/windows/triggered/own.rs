@@ -2,9 +2,9 @@
 
 use bumpalo::Bump;
 
-use super::trigger::{Decision, When};
+use super::trigger::{Decision, Place, When};
 use crate::machine::{Context, Input, MOST_STEPS};
-use crate::program::{Around, Asked, Change, Domain, Part, Program};
+use crate::program::{Around, Asked, Change, Domain, Expr, Part, Program, Statement};
 use crate::value::{Doubt, Value};
 
 /// The methods of a trigger. All but the first may be missing: then they do nothing.
@@ -42,6 +42,17 @@ impl Own {
         let takes = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();
         let others = [(&self.on_event_time, 2), (&self.on_processing_time, 2), (&self.on_merge, 1), (&self.clear, 1)];
         takes(&self.on_element, 3) && others.iter().all(|(program, count)| program.as_ref().is_none_or(|program| takes(program, *count)))
+    }
+
+    /// The timers that it registers for each record, if it does nothing else then.
+    pub fn steady(&self) -> Option<Vec<(Domain, Place)>> {
+        let (last, statements) = self.on_element.functions[0].body.split_last()?;
+        let Statement::Return(Expr::Int(0)) = last else { return None };
+        let timer = |statement: &Statement| {
+            let Statement::Change(Change::Register(domain), time) = statement else { return None };
+            Some((*domain, place(time)?))
+        };
+        statements.iter().map(timer).collect()
     }
 
     /// The constants of all methods.
@@ -88,6 +99,16 @@ impl Own {
     /// A window is over.
     pub fn clear<'a>(&'a self, constants: &Constants<'a>, when: When<'a>, arena: &'a Bump) -> Result<Decision<'a>, Doubt> {
         done(self.clear.as_ref(), constants.0[4], when, arena)
+    }
+}
+
+fn place(time: &Expr) -> Option<Place> {
+    match time {
+        Expr::Int(time) => Some(Place::At(*time)),
+        Expr::Field(2, 0, _) => Some(Place::Last),
+        Expr::Field(2, 1, _) => Some(Place::Start),
+        Expr::Field(2, 2, _) => Some(Place::End),
+        _ => None,
     }
 }
 

@@ -53,7 +53,11 @@ impl Queue {
         self.timers[id as usize] = (window, time);
         let (timers, hasher) = (&self.timers, &self.hasher);
         self.index.insert_unique(hash, id, |&id| hasher.hash_one(timers[id as usize]));
-        if sorts { self.heap.add(Timer { time, id }) } else { self.heap.fill(Timer { time, id }) }
+        if sorts {
+            self.heap.add(Timer { time, id })
+        } else {
+            self.heap.fill(Timer { time, id })
+        }
         true
     }
 

@@ -8,7 +8,7 @@ use super::trigger::Decision;
 use crate::batch::Batch;
 use crate::program::Domain;
 use crate::tables::kept::Kept;
-use crate::tables::windows::entries::{CHANGED, DEAD, Entries, GONE, HELD, LISTED, Window};
+use crate::tables::windows::entries::{ASKED, CHANGED, DEAD, Entries, GONE, HELD, LISTED, Window};
 use crate::tables::windows::news::{News, Rows, each, window};
 use crate::value::{Doubt, Value};
 
@@ -69,6 +69,7 @@ impl State {
                 self.queues.add(domain, number, time);
             } else {
                 self.queues.remove(domain, number, time);
+                self.entries.flags[number] &= !ASKED;
             }
         }
         if let Some(memory) = decision.memory {

@@ -91,7 +91,43 @@ impl Delta {
     }
 }
 
+/// A time that a trigger registers a timer for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The same for all windows.
+    At(i64),
+    /// The last one in the window.
+    Last,
+    /// Its start.
+    Start,
+    /// Its end.
+    End,
+}
+
+impl Place {
+    /// The time for a window.
+    pub fn of(self, window: Window) -> i64 {
+        match self {
+            Self::At(time) => time,
+            Self::Last => window.last(),
+            Self::Start => window.start,
+            Self::End => window.end,
+        }
+    }
+}
+
 impl Trigger {
+    /// The timers that it registers for each record that is not late, if it does nothing else then; `event`: whether the time of
+    /// windows is that of records.
+    pub fn steady(&self, event: bool) -> Option<Vec<(Domain, Place)>> {
+        match self {
+            Self::Never => Some(Vec::new()),
+            Self::AtEnd(domain) if event || *domain == Domain::Clock => Some(vec![(*domain, Place::Last)]),
+            Self::Own(own) => own.steady(),
+            _ => None,
+        }
+    }
+
     /// Whether programs take what they will be given, and spans are positive.
     pub fn fits(&self) -> bool {
         match self {

@@ -7,19 +7,19 @@ use bumpalo::collections::Vec as Items;
 use super::TriggerSpec;
 use super::evictor::Evictor;
 use super::state::State;
-use super::trigger::{Asked, Decision, When};
+use super::trigger::{Asked, Decision, Place, When};
 use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::machine::Input;
 use crate::program::Domain;
 use crate::tables::reduce::Fold;
-use crate::tables::windows::Spec;
 use crate::tables::windows::assigner::{Assigner, java_order, panes};
 use crate::tables::windows::contents::{Contents, Ready};
-use crate::tables::windows::entries::{DEAD, Window};
+use crate::tables::windows::entries::{ASKED, DEAD, Entries, Window};
 use crate::tables::windows::next::Next;
 use crate::tables::windows::out::Out;
 use crate::tables::windows::run::Fate;
+use crate::tables::windows::{Spec, Takes};
 use crate::value::{Doubt, Value};
 
 /// A run while it goes.
@@ -33,6 +33,29 @@ pub(super) struct Run<'r> {
     /// The watermark, and the time of the clock.
     pub times: (i64, i64),
     pub out: Out<'r>,
+    /// The timers that the trigger registers for each record, if it does nothing else.
+    steady: Vec<(Domain, Place)>,
+}
+
+impl<'r> Takes<'r> for Run<'r> {
+    fn entries(&mut self) -> &mut Entries {
+        &mut self.state.entries
+    }
+
+    fn out(&mut self) -> &mut Out<'r> {
+        &mut self.out
+    }
+
+    fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
+    where
+        'r: 'a,
+    {
+        self.record_into(batch, row, key, arena)
+    }
+
+    fn settle_together(&mut self) {
+        self.enter_all();
+    }
 }
 
 /// What becomes of a window with a record.
@@ -84,15 +107,34 @@ impl<'r> Run<'r> {
             Assigner::Global => Out::endless(*shows, seeing.as_ref(), all, arena),
             _ => Out::new(&spec.windows, arena),
         };
-        Self { spec, ready, trigger, evictor, state, times, out }
+        let steady = spec.steady().unwrap_or_default();
+        Self { spec, ready, trigger, evictor, state, times, out, steady }
+    }
+
+    /// Windows to which something has come at once: their triggers do the same for each record.
+    fn enter_all(&mut self) {
+        let Self { state, spec, .. } = self;
+        let Some(entered) = state.entries.entered.take() else { return };
+        for &number in &entered {
+            let number = number as usize;
+            let window = state.entries.window(number);
+            for &(domain, place) in &self.steady {
+                state.queues.add(domain, number, place.of(window));
+            }
+            let cleanup = state.entries.cleanup(window);
+            if cleanup < i64::MAX {
+                state.queues.add(spec.cleans(), number, cleanup);
+            }
+            state.release(number);
+        }
+        state.entries.entered = Some(Vec::new());
     }
 
     fn is_over(&self, window: Window) -> bool {
         self.spec.event && self.state.entries.cleanup(window) <= self.times.0
     }
 
-    /// A record with this key. When it is refused nothing has changed but what is out.
-    pub fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
+    fn record_into<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
     where
         'r: 'a,
     {
@@ -344,6 +386,7 @@ impl<'r> Run<'r> {
     ) {
         let state = &mut *self.state;
         state.queues.poll(domain);
+        state.entries.flags[number] &= !ASKED;
         match left {
             _ if decision.purges => state.entries.empty(number),
             Some([]) => state.entries.empty(number),
