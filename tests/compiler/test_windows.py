@@ -142,6 +142,9 @@ def windows(function, assigner=None, trigger=None, evictor=None):
     return WindowOperator(assigner, trigger or EventTimeTrigger(), evictor, function, keyed=key)
 
 
+ANOTHER_ASSIGNER = (
+    "native code knows Flink's own assigners with a fixed size or gap, and CountSlidingWindowAssigner is another"
+)
 METHODS = [Verdict("compiled", f"Count.{name}") for name in ("create_accumulator", "add", "get_result", "merge")]
 
 
@@ -164,8 +167,7 @@ def test_verdicts_of_windows_are_of_the_key_each_function_and_the_operator():
         (windows(AggregateWindow(Noisy())), "native code needs the function that reduces windows compiled"),
         (
             windows(ProcessWindow(Ends()), CountSlidingWindowAssigner(2, 1)),
-            "native code knows Flink's own assigners with a fixed size or gap, "
-            "and CountSlidingWindowAssigner is another",
+            ANOTHER_ASSIGNER,
         ),
         (windows(ProcessWindow(Ends()), trigger=Silent()), "native code needs Silent compiled"),
         (

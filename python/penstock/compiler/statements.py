@@ -104,7 +104,7 @@ class Statements(Calls):
             self.ends = False
 
     def _answer(self, answer: ast.expr | None, node: ast.stmt) -> Json:
-        """What a trigger answers, as a number: 1 to fire, 2 to purge, 3 for both. Nobody else sees it."""
+        """The answer of a trigger as a number: 1 to fire, 2 to purge, 3 for both. Nobody else sees it."""
         if isinstance(answer, ast.IfExp):
             test = self.condition(answer.test)
             return ["if", test, self._answer(answer.body, node), self._answer(answer.orelse, node)]

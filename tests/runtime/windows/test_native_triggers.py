@@ -302,8 +302,8 @@ SHORT = "native code needs {} compiled"
 def test_what_stays_in_python(changed, reasons):
     spec = replace(spec_of(BY_EVENT_TIME["tumbling"], "count", FUNCTIONS["sum"]), **changed)
     verdicts = Compilation().verdicts(spec)
-    said = [verdict.refusal.reason for verdict in verdicts if verdict.refusal is not None]
-    assert all(any(reason in text for text in said) for reason in reasons), said
+    messages = [verdict.refusal.reason for verdict in verdicts if verdict.refusal is not None]
+    assert all(any(reason in message for message in messages) for reason in reasons), messages
     with pytest.raises(AssertionError):
         Both(Compilation().operator(spec))
 

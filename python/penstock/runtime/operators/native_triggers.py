@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from penstock.runtime import native
+from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import rows_of
 from penstock.runtime.operators.native_windows import (
     NativeWindows,
@@ -27,8 +28,9 @@ from penstock.runtime.operators.native_windows import (
 )
 from penstock.runtime.state.store import TRIGGERS
 from penstock.runtime.usercode.functions import simple_name
+from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
-from penstock.runtime.windows.functions import AggregateWindow
+from penstock.runtime.windows.functions import AggregateWindow, WindowFunction
 from penstock.runtime.windows.merging_windows import STATE as SESSIONS
 from penstock.runtime.windows.time_window import GLOBAL_WINDOW, TimeWindow
 from penstock.runtime.windows.triggers import (
@@ -42,9 +44,6 @@ from penstock.runtime.windows.triggers import (
     PurgingTrigger,
     Trigger,
 )
-
-if TYPE_CHECKING:
-    from penstock.runtime.operators.window import WindowOperator
 
 METHODS = ("on_element", "on_event_time", "on_processing_time", "on_merge", "clear")
 """The methods of a trigger, in the order in which native code takes them."""
@@ -62,6 +61,27 @@ class TriggerPrograms:
 
     trigger: Mapping[str, str] = field(default_factory=dict[str, str])
     evictor: str | None = None
+
+
+class Windows(Protocol):
+    """The part of the description of a window operator that says what it does."""
+
+    @property
+    def keyed(self) -> KeyPartition | None: ...
+    @property
+    def assigner(self) -> WindowAssigner[Any, Any]: ...
+    @property
+    def trigger(self) -> Trigger[Any, Any]: ...
+    @property
+    def evictor(self) -> Evictor[Any] | None: ...
+    @property
+    def function(self) -> WindowFunction: ...
+    @property
+    def lateness(self) -> int: ...
+    @property
+    def late_tag(self) -> str | None: ...
+    @property
+    def programs(self) -> TriggerPrograms: ...
 
 
 def inner_trigger(trigger: Trigger[Any, Any]) -> tuple[Trigger[Any, Any], bool]:
@@ -82,7 +102,7 @@ def own_methods(trigger: Trigger[Any, Any], *, merging: bool) -> list[str]:
     ]
 
 
-def why_untriggered(operator: WindowOperator) -> str | None:
+def why_untriggered(operator: Windows) -> str | None:
     """Why windows with their trigger and evictor stay in Python; None for those that do not."""
     trigger, _ = inner_trigger(operator.trigger)
     if spans_of(operator.assigner) is None:
@@ -106,7 +126,7 @@ def _why_not_evicted(evictor: Evictor[Any] | None) -> str | None:
     return "native code counts to numbers of 62 bits only" if abs(number) >= _LARGE else None
 
 
-def why_uncompiled(operator: WindowOperator) -> str | None:
+def why_uncompiled(operator: Windows) -> str | None:
     """Which function that stays in Python keeps windows there, of those of the trigger and the evictor."""
     trigger, _ = inner_trigger(operator.trigger)
     needed = own_methods(trigger, merging=operator.assigner.merging)
@@ -119,7 +139,7 @@ def why_uncompiled(operator: WindowOperator) -> str | None:
     return None
 
 
-def _trigger_parts(functions: ModuleType, operator: WindowOperator) -> tuple[Any, ...] | None:
+def _trigger_parts(functions: ModuleType, operator: Windows) -> tuple[Any, ...] | None:
     """The trigger, as native code takes it; None if a program of it is missing."""
     (trigger, purges), texts = inner_trigger(operator.trigger), operator.programs.trigger
     kind, event, number, threshold, programs = "own", False, 0, None, list[Any]()
@@ -142,7 +162,7 @@ def _trigger_parts(functions: ModuleType, operator: WindowOperator) -> tuple[Any
     return None if programs and programs[0] is None else (kind, event, number, threshold, programs, purges)
 
 
-def _evictor_parts(functions: ModuleType, operator: WindowOperator) -> tuple[Any, ...] | None:
+def _evictor_parts(functions: ModuleType, operator: Windows) -> tuple[Any, ...] | None:
     """The evictor, as native code takes it."""
     evictor = operator.evictor
     if isinstance(evictor, CountEvictor):
@@ -155,7 +175,7 @@ def _evictor_parts(functions: ModuleType, operator: WindowOperator) -> tuple[Any
     return None
 
 
-def native_triggers(functions: ModuleType, operator: WindowOperator, live: Operator) -> NativeTriggers | None:
+def native_triggers(functions: ModuleType, operator: Windows, live: Operator) -> NativeTriggers | None:
     """The windows of an operator in native code, empty; None where they cannot do what these do."""
     keyed, function, assigner = operator.keyed, operator.function, operator.assigner
     how = assigner, operator.trigger, operator.evictor
@@ -239,7 +259,7 @@ class NativeTriggers(NativeWindows):
         return self._windows.entries()
 
     def _remembered(self) -> Mapping[Any, Any]:
-        """What the trigger remembers, by window and key."""
+        """The memory of the trigger, by window and key."""
         return {} if self._memory is None else dict(self._state.tables()).get(self._memory, {})
 
     def _rows(self) -> tuple[list[Any], ...] | None:

@@ -109,8 +109,8 @@ def kind_of_windows(
     """Which native code windows have, if they have some: by time with their own trigger, by count, or any others."""
     if assigner.constant is not None:
         return "triggered" if counted_by(trigger, evictor) is None else "counted"
-    own = EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger
-    return "usual" if type(trigger) is own and evictor is None else "triggered"
+    usual = EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger
+    return "usual" if type(trigger) is usual and evictor is None else "triggered"
 
 
 def is_known(
@@ -263,7 +263,7 @@ class NativeWindows(TimedStage):
     def _hand_on(
         self, batch: Any, out: Any, late: list[int], dropped: int, done: int, in_doubt: bool
     ) -> tuple[Any, list[int], int, bool]:
-        """What has come of records."""
+        """Hand on the results of records."""
         self._operator.late_dropped += dropped
         if late:
             self._put_aside(batch.take(late))

@@ -14,6 +14,7 @@
 //! out        what has fired
 //! roots      accumulators of a heap
 //! run        records on their way into windows
+//! takes      many records on their way, together or one by one
 //! together   the same for many at a time
 //! straight   the same where each changes a number
 //! news       what the state in Python does not know
@@ -34,6 +35,7 @@ mod out;
 mod roots;
 mod run;
 mod straight;
+mod takes;
 mod together;
 mod triggered;
 
@@ -42,14 +44,14 @@ use bumpalo::Bump;
 use self::contents::Ready;
 use self::entries::Entries;
 use self::out::Out;
-use self::run::{Fate, Run};
-use self::together::{Known, Together};
+use self::run::Run;
+use self::takes::{Known, take};
+use self::together::Together;
 use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::heap::Tree;
-use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
-use crate::value::{Doubt, Value};
+use crate::value::Doubt;
 
 pub use self::assigner::Assigner;
 pub use self::contents::{Aggregate, Contents};
@@ -172,9 +174,9 @@ impl Windows {
         let ready = Ready::new(&spec.contents, &constants);
         let out = Out::new(&spec, &constants);
         let together = Together::new((&spec, &ready, of_key), (&self.known, &constants), batch, watermark, now);
-        let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
+        let mut run = Run { spec: &spec, of_key, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
-        take(&mut run, together.as_ref(), (&spec, of_key), batch, end, &mut taken);
+        take(&mut run, together.as_ref(), spec.side, batch, end, &mut taken);
         taken.out = run.out.finish();
         taken
     }
@@ -221,66 +223,6 @@ fn empty(spec: &Spec) -> Entries {
 /// nor the records.
 fn keeps_lists(spec: &Spec) -> bool {
     matches!(spec.contents, Contents::Aggregate(_)) && spec.lateness == 0
-}
-
-/// What takes records one by one, if they cannot be taken together.
-trait Takes<'r> {
-    /// The windows.
-    fn entries(&mut self) -> &mut Entries;
-    /// What has fired.
-    fn out(&mut self) -> &mut Out<'r>;
-    /// A record with this key. When it is refused nothing has changed but what is out.
-    fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
-    where
-        'r: 'a;
-    /// Records were taken together.
-    fn settle_together(&mut self);
-}
-
-/// Takes records up to one, together or one by one.
-fn take<'r>(
-    run: &mut impl Takes<'r>,
-    together: Option<&Together<'r>>,
-    (spec, of_key): (&'r Spec, &'r [Value<'r>]),
-    batch: &Batch,
-    end: usize,
-    taken: &mut Taken,
-) {
-    let mut arena = Bump::new();
-    let mut singles = taken.end; // records before this one go one by one
-    while taken.end < end && run.out().size() < MOST_RECORDS {
-        if let Some(together) = together.filter(|_| taken.end >= singles) {
-            let done = together.take(run.entries(), taken.end, end, &arena);
-            arena.reset();
-            match done {
-                Ok(count) => {
-                    run.settle_together();
-                    taken.end += count;
-                    continue;
-                }
-                Err(count) => singles = taken.end + count,
-            }
-        }
-        let (row, fired) = (taken.end, run.out().len());
-        let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
-        let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));
-        match done {
-            Ok(Fate::Late) if spec.side && fired > 0 => break,
-            Ok(Fate::Late) if spec.side => taken.late.push(row),
-            Ok(Fate::Late) => taken.dropped += 1,
-            Ok(Fate::Taken) => {}
-            Err(refusal) => {
-                run.out().truncate(fired);
-                taken.doubtful = refusal == Refusal::Doubt || fired == 0;
-                break;
-            }
-        }
-        arena.reset();
-        taken.end = row + 1;
-        if !taken.late.is_empty() && run.out().len() > 0 {
-            break;
-        }
-    }
 }
 
 /// A timer fires: what its window shows.

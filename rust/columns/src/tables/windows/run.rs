@@ -3,15 +3,16 @@
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
+use super::Spec;
 use super::assigner::{Assigner, java_order, panes};
 use super::contents::Ready;
 use super::entries::{Entries, Window};
 use super::next::Next;
 use super::out::Out;
-use super::{Spec, Takes};
+use super::takes::Takes;
 use crate::batch::Batch;
 use crate::column::Refusal;
-use crate::machine::Input;
+use crate::machine::{Input, MOST_STEPS};
 use crate::value::{Doubt, Value};
 
 /// What has become of a record.
@@ -25,6 +26,8 @@ pub(super) enum Fate {
 /// A run while it goes.
 pub(super) struct Run<'r> {
     pub(super) spec: &'r Spec,
+    /// The constants of the function that gives keys.
+    pub(super) of_key: &'r [Value<'r>],
     pub(super) ready: &'r Ready<'r>,
     pub(super) entries: &'r mut Entries,
     pub(super) watermark: i64,
@@ -43,11 +46,9 @@ impl<'r> Takes<'r> for Run<'r> {
         &mut self.out
     }
 
-    fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
-    where
-        'r: 'a,
-    {
-        let fate = self.record_into(batch, row, key, arena);
+    fn take_one(&mut self, batch: &Batch, row: usize, arena: &Bump) -> Result<Fate, Refusal> {
+        let key = self.spec.key.call(self.of_key, &mut [Input::Row(batch.records(), row)], arena, &mut MOST_STEPS.clone())?;
+        let fate = self.record(batch, row, key, arena);
         self.entries.settle(fate.is_ok());
         fate
     }
@@ -56,7 +57,8 @@ impl<'r> Takes<'r> for Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    fn record_into<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
+    /// A record with this key. When it is refused nothing has changed but what is out.
+    fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
     where
         'r: 'a,
     {

@@ -11,6 +11,7 @@ use super::effects::Effects;
 use super::entries::{Entries, Window};
 use super::folds::{FAR, Folds, Numbers, is_near};
 use super::straight::{Field, Straight};
+use super::takes::Known;
 use crate::batch::Batch;
 use crate::column::Data;
 use crate::machine::Input;
@@ -32,27 +33,6 @@ const FAR_LOOK: usize = 1 << 10;
 
 /// Says which records may change contents: a function, its constants, and which of its arguments the contents are.
 type Guard<'r> = (&'r Program, &'r [Value<'r>], usize);
-
-/// What is known of what records do.
-#[derive(Debug)]
-pub(super) struct Known {
-    /// What an aggregate is, if that is known.
-    folds: Option<Folds>,
-    /// The field that records change, if they do nothing else.
-    straight: Option<Straight>,
-    /// What records do with accumulators that are changed in place, if that is known.
-    effects: Option<Effects>,
-    /// Which records may change the contents of windows.
-    guard: Option<(Program, usize)>,
-}
-
-impl Known {
-    pub fn of(spec: &Spec) -> Self {
-        let Spec { contents, .. } = spec;
-        let (folds, effects, guard) = (Folds::of(contents), Effects::of(contents), contents.guard());
-        Self { folds, straight: Straight::of(spec), effects, guard }
-    }
-}
 
 /// Records of one key in one pane, which all belong to the same windows.
 pub(super) struct Group<'a> {

@@ -9,12 +9,14 @@
 //! queues   timers of both kinds
 //! state    all windows with their timers, and what Python does not know of them
 //! turn     records and timers
+//! show     what windows show then
 //! ```
 
 mod evictor;
 mod memory;
 mod own;
 mod queues;
+mod show;
 mod state;
 mod trigger;
 mod turn;
@@ -27,8 +29,9 @@ use self::turn::Run;
 use super::assigner::Assigner;
 use super::contents::{Contents, Ready};
 use super::entries::Entries;
-use super::together::{Known, Together};
-use super::{Fired, MOST_RECORDS, Spec, Taken, take};
+use super::takes::{Known, take};
+use super::together::Together;
+use super::{Fired, MOST_RECORDS, Spec, Taken};
 use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::program::Domain;
@@ -150,11 +153,11 @@ impl TriggerWindows {
         let trigger = Asked::new(&spec.trigger, spec.purges, &constants);
         let mut run = Run::new(spec, (&ready, &trigger), state, times, &constants);
         let mut taken = Taken { end: start, ..Taken::default() };
-        let of_key = spec.windows.key.constants(&constants);
+        let of_key = run.of_key;
         let (watermark, now) = if spec.event { (times.0, None) } else { (i64::MIN, Some(times.1)) };
         let known = known.as_ref().map(|known| (known, &constants));
         let together = known.and_then(|known| Together::new((&spec.windows, &ready, of_key), known, batch, watermark, now));
-        take(&mut run, together.as_ref(), (&spec.windows, of_key), batch, end, &mut taken);
+        take(&mut run, together.as_ref(), spec.windows.side, batch, end, &mut taken);
         taken.out = run.out.finish();
         taken
     }

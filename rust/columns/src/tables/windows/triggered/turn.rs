@@ -10,21 +10,23 @@ use super::state::State;
 use super::trigger::{Asked, Decision, Place, When};
 use crate::batch::Batch;
 use crate::column::Refusal;
-use crate::machine::Input;
+use crate::machine::{Input, MOST_STEPS};
 use crate::program::Domain;
-use crate::tables::reduce::Fold;
+use crate::tables::windows::Spec;
 use crate::tables::windows::assigner::{Assigner, java_order, panes};
 use crate::tables::windows::contents::{Contents, Ready};
 use crate::tables::windows::entries::{ASKED, DEAD, Entries, Window};
 use crate::tables::windows::next::Next;
 use crate::tables::windows::out::Out;
 use crate::tables::windows::run::Fate;
-use crate::tables::windows::{Spec, Takes};
+use crate::tables::windows::takes::Takes;
 use crate::value::{Doubt, Value};
 
 /// A run while it goes.
 pub(super) struct Run<'r> {
     pub spec: &'r TriggerSpec,
+    /// The constants of the function that gives keys.
+    pub of_key: &'r [Value<'r>],
     pub ready: &'r Ready<'r>,
     pub trigger: &'r Asked<'r>,
     /// With its constants.
@@ -46,11 +48,10 @@ impl<'r> Takes<'r> for Run<'r> {
         &mut self.out
     }
 
-    fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
-    where
-        'r: 'a,
-    {
-        self.record_into(batch, row, key, arena)
+    fn take_one(&mut self, batch: &Batch, row: usize, arena: &Bump) -> Result<Fate, Refusal> {
+        let key = &self.spec.windows.key;
+        let key = key.call(self.of_key, &mut [Input::Row(batch.records(), row)], arena, &mut MOST_STEPS.clone())?;
+        self.record(batch, row, key, arena)
     }
 
     fn settle_together(&mut self) {
@@ -74,12 +75,6 @@ struct Merged<'a> {
     parts: Items<'a, (Window, usize)>,
     on_merge: Decision<'a>,
     clears: Items<'a, Decision<'a>>,
-}
-
-/// What a window shows, and the records that an evictor leaves.
-struct Shown<'a> {
-    value: Value<'a>,
-    left: Option<&'a [Value<'a>]>,
 }
 
 /// A record with its key.
@@ -107,8 +102,8 @@ impl<'r> Run<'r> {
             Assigner::Global => Out::endless(*shows, seeing.as_ref(), all, arena),
             _ => Out::new(&spec.windows, arena),
         };
-        let steady = spec.steady().unwrap_or_default();
-        Self { spec, ready, trigger, evictor, state, times, out, steady }
+        let (steady, of_key) = (spec.steady().unwrap_or_default(), spec.windows.key.constants(arena));
+        Self { spec, of_key, ready, trigger, evictor, state, times, out, steady }
     }
 
     /// Windows to which something has come at once: their triggers do the same for each record.
@@ -134,7 +129,8 @@ impl<'r> Run<'r> {
         self.spec.event && self.state.entries.cleanup(window) <= self.times.0
     }
 
-    fn record_into<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
+    /// A record with this key. When it is refused nothing has changed but what is out.
+    fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
     where
         'r: 'a,
     {
@@ -280,63 +276,6 @@ impl<'r> Run<'r> {
         state.release(number);
     }
 
-    /// The records that an evictor leaves, if they can be in a window.
-    fn admitted<'a>(&mut self, key: Value<'a>, left: Option<&'a [Value<'a>]>) -> Result<Option<&'a [Value<'a>]>, Doubt> {
-        let admitted = left.is_none_or(|left| self.state.entries.admits(key, Value::List(left)));
-        if admitted { Ok(left) } else { Err(Doubt) }
-    }
-
-    /// What a window shows that will have this; `numbers`: the windows whose records come before a new one.
-    fn shown<'a>(&self, next: Next<'a>, numbers: &[usize], arena: &'a Bump) -> Result<Shown<'a>, Doubt>
-    where
-        'r: 'a,
-    {
-        match next {
-            Next::Whole(value) => Ok(Shown { value: self.ready.result(value, arena)?, left: None }),
-            Next::Record(record) => {
-                let records = self.state.entries.list(numbers.iter().copied(), record, arena).copied(arena);
-                let Value::List(records) = records else { return Err(Doubt) };
-                self.shown_of(records, arena)
-            }
-            Next::Int(..) | Next::Root(_) => Err(Doubt),
-        }
-    }
-
-    /// What a window with these records shows, and which of them an evictor leaves.
-    fn shown_of<'a>(&self, records: &'a [Value<'a>], arena: &'a Bump) -> Result<Shown<'a>, Doubt>
-    where
-        'r: 'a,
-    {
-        let Some((evictor, constants)) = self.evictor else { return Ok(Shown { value: Value::List(records), left: None }) };
-        let records = if evictor.after { records } else { evictor.evicted(constants, records, arena)? };
-        let plain = if evictor.is_timed() { plain(records, arena)? } else { records };
-        let value = self.reduced(plain, arena)?;
-        let mut left = records;
-        if matches!(self.ready.folded(), Some((_, Fold::Min | Fold::Max))) && !records.is_empty() {
-            left = with_first(records, value, evictor.is_timed(), arena); // where Flink writes it
-        }
-        let left = if evictor.after { evictor.evicted(constants, left, arena)? } else { left };
-        Ok(Shown { value, left: Some(left) })
-    }
-
-    /// What these records have become.
-    fn reduced<'a>(&self, records: &'a [Value<'a>], arena: &'a Bump) -> Result<Value<'a>, Doubt>
-    where
-        'r: 'a,
-    {
-        if self.ready.keeps_all() {
-            return Ok(Value::List(records));
-        }
-        let mut contents = None;
-        for &record in records {
-            contents = Some(self.ready.add(contents, Input::Value(record), arena)?);
-        }
-        match contents {
-            Some(contents) => self.ready.result(contents, arena),
-            None => self.ready.of_nothing(arena),
-        }
-    }
-
     /// A timer of a window fires. When it is refused nothing has changed but what is out.
     pub fn fire(&mut self, domain: Domain, number: usize, time: i64, arena: &Bump) -> Result<(), Refusal> {
         if self.state.entries.flags[number] & DEAD != 0 {
@@ -361,19 +300,6 @@ impl<'r> Run<'r> {
         }
         self.apply_fired(domain, number, decision, left, clear);
         Ok(())
-    }
-
-    /// What a window shows, if something is in it.
-    fn contents<'a>(&self, number: usize, arena: &'a Bump) -> Result<Option<Shown<'a>>, Doubt>
-    where
-        'r: 'a,
-    {
-        let contents = self.state.entries.value(number, arena).map(|contents| contents.copied(arena));
-        Ok(match contents {
-            None => None,
-            Some(Value::List(records)) if self.state.entries.elements.is_some() => Some(self.shown_of(records, arena)?),
-            Some(value) => Some(Shown { value: self.ready.result(value, arena)?, left: None }),
-        })
     }
 
     fn apply_fired(
@@ -418,24 +344,4 @@ fn apply_merged(state: &mut State, domain: Domain, merged: Merged<'_>, number: u
         state.bury(part);
         state.release(part);
     }
-}
-
-/// Records without their timestamps.
-fn plain<'a>(records: &'a [Value<'a>], arena: &'a Bump) -> Result<&'a [Value<'a>], Doubt> {
-    let mut values = Items::with_capacity_in(records.len(), arena);
-    for record in records {
-        let &Value::Tuple(&[value, _]) = record else { return Err(Doubt) };
-        values.push(value);
-    }
-    Ok(values.into_bump_slice())
-}
-
-/// The same records, but for the first one, which keeps its timestamp.
-fn with_first<'a>(records: &'a [Value<'a>], first: Value<'a>, timed: bool, arena: &'a Bump) -> &'a [Value<'a>] {
-    let records = arena.alloc_slice_copy(records);
-    records[0] = match records[0] {
-        Value::Tuple(&[_, time]) if timed => Value::Tuple(arena.alloc([first, time])),
-        _ => first,
-    };
-    records
 }
