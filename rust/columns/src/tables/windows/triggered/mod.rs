@@ -188,3 +188,6 @@ impl TriggerWindows {
         fired
     }
 }
+
+#[cfg(test)]
+mod tests;
