@@ -64,9 +64,9 @@ impl Evictor {
 
 /// Of pairs of records and their times those that are younger than the youngest less a span; all if the first has no time.
 fn young<'a>(records: &'a [Value<'a>], span: i64, arena: &'a Bump) -> Result<&'a [Value<'a>], Doubt> {
-    let time = |record: &Value<'_>| match record {
-        &Value::Tuple(&[_, Value::Int(time)]) => Ok(Some(time)),
-        &Value::Tuple(&[_, Value::None]) => Ok(None),
+    let time = |record: &Value<'_>| match *record {
+        Value::Tuple(&[_, Value::Int(time)]) => Ok(Some(time)),
+        Value::Tuple(&[_, Value::None]) => Ok(None),
         _ => Err(Doubt),
     };
     match records.first().map(time).transpose()? {
