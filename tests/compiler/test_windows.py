@@ -13,10 +13,14 @@ from penstock.compiler.program import Compiled, Refusal
 from penstock.runtime.aggregators import SumAggregator
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.window import WindowOperator
-from penstock.runtime.windows.assigners import EventTimeSessionWindows, GlobalWindows, TumblingEventTimeWindows
-from penstock.runtime.windows.evictors import CountEvictor
+from penstock.runtime.windows.assigners import (
+    CountSlidingWindowAssigner,
+    EventTimeSessionWindows,
+    TumblingEventTimeWindows,
+)
+from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import AggregateWindow, ProcessWindow, ReduceWindow
-from penstock.runtime.windows.triggers import CountTrigger, EventTimeTrigger
+from penstock.runtime.windows.triggers import EventTimeTrigger, Trigger
 
 
 def key_of(value):
@@ -122,6 +126,11 @@ class Noisy(Count):
         return accumulator + 1
 
 
+class Silent(Trigger):
+    def on_element(self, value, timestamp, window, context):
+        return None
+
+
 class Clearing(Ends):
     def clear(self, context):
         print(context)
@@ -133,6 +142,9 @@ def windows(function, assigner=None, trigger=None, evictor=None):
     return WindowOperator(assigner, trigger or EventTimeTrigger(), evictor, function, keyed=key)
 
 
+ANOTHER_ASSIGNER = (
+    "native code knows Flink's own assigners with a fixed size or gap, and CountSlidingWindowAssigner is another"
+)
 METHODS = [Verdict("compiled", f"Count.{name}") for name in ("create_accumulator", "add", "get_result", "merge")]
 
 
@@ -154,16 +166,13 @@ def test_verdicts_of_windows_are_of_the_key_each_function_and_the_operator():
     [
         (windows(AggregateWindow(Noisy())), "native code needs the function that reduces windows compiled"),
         (
-            windows(ProcessWindow(Ends()), GlobalWindows()),
-            "native code fires the global window by a CountTrigger only, and EventTimeTrigger is another",
+            windows(ProcessWindow(Ends()), CountSlidingWindowAssigner(2, 1)),
+            ANOTHER_ASSIGNER,
         ),
+        (windows(ProcessWindow(Ends()), trigger=Silent()), "native code needs Silent compiled"),
         (
-            windows(ProcessWindow(Ends()), trigger=CountTrigger(2)),
-            "native code fires windows of time at their end only, and CountTrigger is another trigger",
-        ),
-        (
-            windows(ProcessWindow(Ends()), evictor=CountEvictor.of(2)),
-            "native code has no evictors for windows of time, and there is CountEvictor",
+            windows(ProcessWindow(Ends()), evictor=Evictor()),
+            "native code has Flink's own evictors only, and Evictor is another",
         ),
         (
             windows(ReduceWindow(SumAggregator("amount"))),

@@ -32,7 +32,7 @@ ORDER = {
     "objects": [
         *("items", "trees", "owned", "decode", "encode", "folds", "router", "capsules"),
         *("shapes", "gather", "hand_over", "batches", "pipelines", "layouts", "readings"),
-        *("keyed_table", "keyed", "windows", "counts", "process", "state"),
+        *("keyed_table", "keyed", "windows", "counts", "process", "triggers", "state"),
     ],
     "python": ["huge_pages", "interrupt", "repr", "error", "arrow", "execution_graph", "job_graph", "stream_graph"],
 }

@@ -22,7 +22,17 @@ from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler.accumulators import is_changed, is_shown
 from penstock.compiler.dates import GIVES, gives_dates
 from penstock.compiler.lists import Lists, lists_of
-from penstock.compiler.names import CONTEXT, PAIR_CONTEXT, Context, Opened, Scope, Static, assigned_names, body_of
+from penstock.compiler.names import (
+    CONTEXT,
+    PAIR_CONTEXT,
+    TRIGGER_CONTEXT,
+    Context,
+    Opened,
+    Scope,
+    Static,
+    assigned_names,
+    body_of,
+)
 from penstock.compiler.opened import opened_by
 from penstock.compiler.patterns import matches_of
 from penstock.compiler.process import KeyedStates, aliases_of, is_context, states_of
@@ -30,7 +40,7 @@ from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, pro
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
 from penstock.compiler.trees import TREES, Absence, ParsedFile, Tree, Trees
-from penstock.compiler.windows import with_window
+from penstock.compiler.windows import with_trigger_window, with_window
 
 KINDS: dict[str, tuple[str, Use]] = {
     "map": ("map", Use.KEEP),
@@ -52,10 +62,21 @@ KINDS: dict[str, tuple[str, Use]] = {
     "process2": ("process_element2", Use.ITERATE),
     "join": ("process_element", Use.ITERATE),
     "on_timer": ("on_timer", Use.ITERATE),
+    "on_element": ("on_element", Use.READ),
+    "on_event_time": ("on_event_time", Use.READ),
+    "on_processing_time": ("on_processing_time", Use.READ),
+    "on_merge": ("on_merge", Use.READ),
+    "clear": ("clear", Use.READ),
+    "delta": ("get_delta", Use.KEEP),
 }
 """By kind of function: the method of an object that it stands for, and what is done with its result."""
-_ARGUMENTS = {"merge": 2, "on_timer": 2, "join": 3}
+_OF_TRIGGER = {"on_element": 4, "on_event_time": 3, "on_processing_time": 3, "on_merge": 2, "clear": 2}
+"""The methods of triggers, with their arguments: the last ones are a window and a context."""
+_ANSWERING = ("on_element", "on_event_time", "on_processing_time")
+_ARGUMENTS = {"merge": 2, "on_timer": 2, "join": 3, "delta": 2, **_OF_TRIGGER}
 """By kind, where they are not those of the method."""
+_CONTEXTS = {"join": PAIR_CONTEXT, **dict.fromkeys(_OF_TRIGGER, TRIGGER_CONTEXT)}
+"""By kind: the context, where it is not that of a process function."""
 _OPENED = frozenset({"map", "filter", "flat_map"})
 """The methods of operators whose native form begins when the object is open."""
 _ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
@@ -87,7 +108,7 @@ def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled
     """A user function of an operator as a program, or the reason why it stays in Python; ``kind`` is one of
     :data:`KINDS`."""
     method, result = KINDS[kind]
-    unit = _Unit(trees, context=PAIR_CONTEXT if kind == "join" else CONTEXT)
+    unit = _Unit(trees, context=_CONTEXTS.get(kind, CONTEXT))
     count = _ARGUMENTS.get(kind) or len(ROLES[method].arguments) - (kind in _WITHOUT_KEY)
     try:
         unit.compile_entry(function, method, result, count)
@@ -136,6 +157,7 @@ class _Unit:
     makes_sets: bool = False
     states: KeyedStates = field(default_factory=KeyedStates)
     tags: list[str] = field(default_factory=list)
+    answering: FunctionType | None = None  # the method of a trigger that answers with a TriggerResult
 
     def compile_entry(self, function: Any, method: str, result: Use, count: int) -> None:
         """The function that an operator calls, with so many arguments."""
@@ -148,12 +170,12 @@ class _Unit:
                 self._check_lifecycle(function, method)
         plain, first, keywords = _plain(called)
         if plain is None or plain in LIBRARY:
-            if method in _SEES_WINDOW or method in _WITH_CONTEXT:
+            if method in _SEES_WINDOW or method in _WITH_CONTEXT or method in _OF_TRIGGER:
                 raise RefusedError("it is not written in Python")
             self._compile_stand_in(called, count, result, method)
             return
         emits, changes = method in _EMITTING, _ACCUMULATORS.get(method, ())
-        if method in _WITH_CONTEXT:
+        if method in _WITH_CONTEXT or method in _OF_TRIGGER:
             count -= 1
             keywords = {**keywords, self._context_name(plain, len(first) + count): self.context}
         self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes, method=method)
@@ -252,7 +274,10 @@ class _Unit:
             if method in _SEES_WINDOW:
                 parameter = _parameters(function, first, keywords, count, tree)[0][-2]  # with and without a key
                 tree = with_window(tree, parameter, context=method == "process")
+            elif method in _OF_TRIGGER:
+                tree = with_trigger_window(tree, _parameters(function, first, keywords, count, tree)[0][-1])
             parts = bool(method)  # native state has no objects in an accumulator
+            self.answering = function if method in _ANSWERING else None
             self.functions[number] = self._compile(
                 function, file, tree, first, keywords, result, count, emits, changes, parts
             )
@@ -339,6 +364,7 @@ class _Body(Statements):
         super().__init__(scope, lists, result, is_generator)
         self.unit = unit
         self.makes_sets = unit.makes_sets
+        self.answers = scope.function is unit.answering
 
     def combining(self, function: Any, method: str, count: int, node: ast.AST) -> int:
         plain, first, keywords = _plain(_bound(function, method))

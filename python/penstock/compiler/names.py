@@ -36,6 +36,7 @@ class Context:
     asks: Mapping[str, str]
     timers: bool
     more: str
+    registers: bool = False  # whether timers are registered with itself, without a timer service
 
 
 CONTEXT = Context(
@@ -50,6 +51,13 @@ PAIR_CONTEXT = Context(
     "the context is used for more than its timestamps",
 )
 """That of a function of joined pairs."""
+TRIGGER_CONTEXT = Context(
+    {"get_current_watermark": "watermark", "get_current_processing_time": "now"},
+    False,
+    "the context of a trigger is used for more than the watermark, the clock and timers",
+    registers=True,
+)
+"""That of a trigger."""
 
 
 @dataclass(frozen=True)

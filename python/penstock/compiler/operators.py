@@ -20,7 +20,14 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
 from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.operators.native_process import ProcessPrograms
-from penstock.runtime.operators.native_windows import why_python
+from penstock.runtime.operators.native_triggers import (
+    TriggerPrograms,
+    inner_trigger,
+    own_methods,
+    why_uncompiled,
+    why_untriggered,
+)
+from penstock.runtime.operators.native_windows import kind_of_windows, spans_of, why_unknown
 from penstock.runtime.operators.process import ProcessOperator
 from penstock.runtime.operators.reduce import GroupedReduce
 from penstock.runtime.operators.source import StreamSource
@@ -28,6 +35,7 @@ from penstock.runtime.operators.two_inputs import CoProcess, TwoInputOperator
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.functions import bind, lifecycle, simple_name
+from penstock.runtime.windows.evictors import DeltaEvictor
 from penstock.runtime.windows.functions import (
     AggregateWindow,
     ApplyWindow,
@@ -37,6 +45,7 @@ from penstock.runtime.windows.functions import (
     TaggedKey,
     WindowFunction,
 )
+from penstock.runtime.windows.triggers import DeltaTrigger
 
 S = TypeVar("S", bound=StreamOperator)
 F = TypeVar("F", bound="WindowFunction | None")
@@ -89,7 +98,9 @@ class Compilation:
         if isinstance(operator, GroupedReduce) and not isinstance(operator.reducer, _NATIVE_REDUCERS):
             return replace(operator, program=self._program(operator.reducer, "reduce"))
         if isinstance(operator, WindowOperator):
-            return replace(operator, function=self._window_function(operator))
+            return replace(
+                operator, function=self._window_function(operator), programs=self._trigger_programs(operator)
+            )
         if isinstance(operator, (ProcessOperator, CoProcess, IntervalJoin)):
             return self._process_function(operator)  # type: ignore[return-value]
         strategy = _strategy(operator)
@@ -174,6 +185,20 @@ class Compilation:
         kind = _kind_of_seeing(function)
         return function if kind is None else replace(function, program=self._program(function.function, kind))  # type: ignore[attr-defined, return-value, type-var, union-attr]
 
+    def _windows(self, operator: WindowOperator) -> WindowOperator:
+        programs = self._trigger_programs(operator)
+        return replace(operator, function=self._window_function(operator), programs=programs)
+
+    def _trigger_programs(self, operator: WindowOperator) -> TriggerPrograms:
+        """The functions of the trigger and the evictor, compiled."""
+        programs = {
+            method: program
+            for function, method, kind in _trigger_functions(operator)
+            if (program := self._program(function, kind)) is not None
+        }
+        of_evictor = programs.pop(_OF_EVICTOR, None)
+        return TriggerPrograms(programs, of_evictor)
+
     def _window_verdicts(self, operator: WindowOperator) -> list[Verdict]:
         """Of the methods or the function that reduce windows, and of the windows."""
         function, verdicts = operator.function, list[Verdict]()
@@ -187,8 +212,12 @@ class Compilation:
         kind = _kind_of_seeing(seeing)
         if seeing is not None and kind is not None:
             verdicts.append(self._verdict(seeing.function, kind))
-        compiled = self._window_function(operator)
-        reason = why_python(operator.assigner, operator.trigger, operator.evictor, compiled, operator.lateness)
+        for function, method, kind in _trigger_functions(operator):
+            verdicts.append(self._verdict(function, kind, f".{method}" if method == kind else ""))
+        compiled = replace(
+            operator, function=self._window_function(operator), programs=self._trigger_programs(operator)
+        )
+        reason = _why_python(compiled)
         if reason is None and reducing:
             reason = "native code needs the function that reduces windows compiled"
         return [*verdicts, Verdict("native") if reason is None else Verdict("Python", refusal=Refusal(reason))]
@@ -272,6 +301,33 @@ def _methods(operator: WindowOperator, aggregator: Any) -> tuple[str, ...]:
     """The methods of an aggregator that windows need: ``merge`` only where they merge."""
     merges = operator.assigner.merging and hasattr(aggregator, "merge")
     return AGGREGATE if merges else tuple(kind for kind in AGGREGATE if kind != "merge")
+
+
+_OF_EVICTOR = "evictor"
+
+
+def _trigger_functions(operator: WindowOperator) -> list[tuple[Any, str, str]]:
+    """The functions of the trigger and the evictor that native code needs: object, method and kind."""
+    if kind_of_windows(operator.assigner, operator.trigger, operator.evictor) != "triggered":
+        return []
+    trigger, evictor = inner_trigger(operator.trigger)[0], operator.evictor
+    methods = own_methods(trigger, merging=operator.assigner.merging)
+    functions: list[tuple[Any, str, str]] = [(trigger, method, method) for method in methods]
+    if isinstance(trigger, DeltaTrigger):
+        functions = [(trigger.delta, "get_delta", "delta")]
+    if type(evictor) is DeltaEvictor:
+        functions.append((evictor.delta, _OF_EVICTOR, "delta"))
+    return functions
+
+
+def _why_python(operator: WindowOperator) -> str | None:
+    """Why compiled windows stay in Python; None for those that do not."""
+    how = operator.assigner, operator.trigger, operator.evictor
+    if kind_of_windows(*how) == "triggered" or spans_of(operator.assigner) is None:
+        reason = why_untriggered(operator) or why_uncompiled(operator)
+        if reason is not None:
+            return reason
+    return why_unknown(*how, operator.function, operator.lateness)
 
 
 def _strategy(operator: StreamOperator) -> WatermarkStrategy[Any] | None:

@@ -182,7 +182,7 @@ class ProcessCalls(Patterns):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             return None
         method, of = node.func.attr, node.func.value
-        if self._is_service(of) and method in _TIMERS:
+        if self._has_timers(of) and method in _TIMERS:
             return [[_TIMERS[method], self.expression(self._argument(node), Use.READ)]]
         state = self._state(of)
         if state is None:
@@ -359,6 +359,10 @@ class ProcessCalls(Patterns):
     def _context(self, node: ast.expr) -> Context | None:
         static = self.scope.static(node) if isinstance(node, ast.Name) else None
         return static.value if static is not None and isinstance(static.value, Context) else None
+
+    def _has_timers(self, node: ast.expr) -> bool:
+        context = self._context(node)
+        return self._is_service(node) if context is None else context.registers
 
     def _is_service(self, node: ast.expr) -> bool:
         return self.is_service(node) or (isinstance(node, ast.Name) and node.id in self.services)

@@ -14,6 +14,7 @@ from penstock.compiler.names import Scope, Static
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
 from penstock.runtime.constants import article
+from penstock.runtime.windows.triggers import TriggerResult
 
 IN_PLACE = {"add": "iadd", "mul": "imul", "or_": "ior_"}
 """Operators that change a list or a dict in place: the machine sees at run time that it is neither."""
@@ -43,6 +44,7 @@ class Statements(Calls):
         self.lists = lists
         self.result = result  # what is done with the function's result
         self.is_generator = is_generator
+        self.answers = False  # whether it is a method of a trigger that answers with a TriggerResult
 
     def _are_services(self, values: Sequence[ast.expr | None]) -> bool:
         return all(value is not None and self.is_service(value) for value in values)
@@ -91,6 +93,8 @@ class Statements(Calls):
             if node.value is not None and not self.lists.is_sink(node.value):
                 raise RefusedError("a generator that returns a value", node)
             return [["return", ["const", None]]]
+        if self.answers:
+            return [["return", self._answer(node.value, node)]]
         if node.value is None:
             return [["return", ["const", None]]]
         self.ends = True
@@ -98,6 +102,16 @@ class Statements(Calls):
             return [["return", self.expression(node.value, self.result)]]
         finally:
             self.ends = False
+
+    def _answer(self, answer: ast.expr | None, node: ast.stmt) -> Json:
+        """The answer of a trigger as a number: 1 to fire, 2 to purge, 3 for both. Nobody else sees it."""
+        if isinstance(answer, ast.IfExp):
+            test = self.condition(answer.test)
+            return ["if", test, self._answer(answer.body, node), self._answer(answer.orelse, node)]
+        static = None if answer is None else self.scope.static(answer)
+        if static is None or type(static.value) is not TriggerResult:
+            raise RefusedError("a trigger returns something else than one of TriggerResult where it ends", node)
+        return ["const", static.value.fire + 2 * static.value.purge]
 
     def _do_expr(self, node: ast.Expr) -> list[Json]:
         value = node.value

@@ -32,8 +32,9 @@ pub use program::Program;
 pub use reading::Reading;
 pub use router::Router;
 pub use tables::{
-    Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Domain, Fired, Fold, KeyedReduce,
-    Kind, Life, News, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, StateSpec, Table, Taken, WindowSpec, Windows,
+    Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Delta, Domain, Evictor, Fired, Fold,
+    KeyedReduce, Kind, Life, News, Own, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, Rule, StateSpec, Table, Taken,
+    Trigger, TriggerNews, TriggerSpec, TriggerWindows, WindowSpec, Windows,
 };
 pub use value::{Doubt, Shape, Value};
 pub use writing::Layout;

@@ -24,6 +24,7 @@ mod router;
 mod shapes;
 pub mod state;
 mod trees;
+mod triggers;
 mod windows;
 
 pub use batches::Batch;
@@ -39,4 +40,5 @@ pub use pipelines::{Pipeline, Program};
 pub use process::KeyedProcess;
 pub use readings::Reading;
 pub use router::KeyRouter;
+pub use triggers::KeyedTriggers;
 pub use windows::KeyedWindows;

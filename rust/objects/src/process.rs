@@ -193,7 +193,7 @@ fn kind(name: &str) -> Option<Kind> {
     }
 }
 
-fn domain(event_time: bool) -> Domain {
+pub(crate) fn domain(event_time: bool) -> Domain {
     if event_time { Domain::Event } else { Domain::Clock }
 }
 

@@ -12,7 +12,7 @@ use super::trees::{object_of, trees_of};
 type News<'py> = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>, Vec<Bound<'py, PyAny>>);
 
 /// The parts of what `run` returns.
-type TakenRecords = (Option<Batch>, Vec<usize>, u64, usize, bool);
+pub(crate) type TakenRecords = (Option<Batch>, Vec<usize>, u64, usize, bool);
 
 /// What windows contain, by its name.
 pub(crate) fn contents_of(name: &str, position: usize, programs: &[PyRef<'_, Program>]) -> Option<Contents> {
@@ -30,6 +30,16 @@ pub(crate) fn contents_of(name: &str, position: usize, programs: &[PyRef<'_, Pro
         },
         _ => return None,
     })
+}
+
+/// An assigner by its name, with its spans.
+pub(crate) fn assigner_of(name: &str, spans: &[i64]) -> Option<Assigner> {
+    match (name, spans) {
+        ("panes", &[size, slide, offset]) => Some(Assigner::Panes { size, slide, offset }),
+        ("sessions", &[gap]) => Some(Assigner::Sessions { gap }),
+        ("global", []) => Some(Assigner::Global),
+        _ => None,
+    }
 }
 
 /// Windows by key with the default trigger, as ``penstock.runtime.operators.window`` has them, on columns.
@@ -73,11 +83,7 @@ impl KeyedWindows {
         seeing: Option<&Program>,
     ) -> PyResult<Self> {
         let refused = || PyValueError::new_err("such windows are not known here");
-        let assigner = match (assigner, &spans[..]) {
-            ("panes", &[size, slide, offset]) => Assigner::Panes { size, slide, offset },
-            ("sessions", &[gap]) => Assigner::Sessions { gap },
-            _ => return Err(refused()),
-        };
+        let assigner = assigner_of(assigner, &spans).ok_or_else(refused)?;
         let contents = contents_of(contents, position, &programs).ok_or_else(refused)?;
         let seeing = seeing.map(|program| program.functions.clone());
         let spec = WindowSpec { key: key.functions.clone(), assigner, contents, lateness, side, shows, clears, seeing };

@@ -23,16 +23,15 @@ from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.usercode.failure import OperatorFailure
 from penstock.runtime.windows.assigners import (
     EventTimeSessionWindows,
-    GlobalWindows,
     ProcessingTimeSessionWindows,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
 )
-from penstock.runtime.windows.evictors import CountEvictor
+from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, ProcessWindow, ReduceWindow
-from penstock.runtime.windows.triggers import CountTrigger, EventTimeTrigger
+from penstock.runtime.windows.triggers import EventTimeTrigger
 from tests.effort import examples
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.snapshots import carry_over
@@ -295,8 +294,7 @@ class Both:
             new.live.resume(old.live.volatile())
             new.live.late_dropped, new.live.emitted, new.results = 0, 0, []
             new.now = old.now
-            if not self.spec.assigner.is_event_time():
-                new.context.time.watch_clock()
+            new.context.time.watch_clock()
         self.before = copy.deepcopy(state_of(self.python)[0])
 
 
@@ -403,9 +401,7 @@ def test_what_fails_fails_in_python():
 @pytest.mark.parametrize(
     "changed",
     [
-        {"trigger": CountTrigger(2)},
-        {"evictor": CountEvictor.of(2)},
-        {"assigner": GlobalWindows(), "trigger": EventTimeTrigger()},
+        {"evictor": Evictor()},
         {"function": ReduceWindow(product)},
         {"function": ReduceWindow(SumAggregator("amount"))},
         {"keyed": replace(KEY, program=None)},

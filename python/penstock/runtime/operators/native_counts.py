@@ -16,9 +16,9 @@ from penstock.runtime.operators.native_windows import (
     Operator,
     contents_of,
     counted_by,
+    is_known,
     seeing_program,
     shows_windows,
-    why_python,
 )
 from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.state.keyed import Table
@@ -42,7 +42,7 @@ def native_counts(
 ) -> Any:
     """Windows by key and number in native code, empty; None where they cannot do what these do."""
     key, counted = keyed.key_program(functions), counted_by(trigger, evictor)
-    if key is None or counted is None or why_python(assigner, trigger, evictor, function) is not None:
+    if key is None or counted is None or not is_known(assigner, trigger, evictor, function):
         return None
     contents = contents_of(functions, function)
     if contents is None:

@@ -1,6 +1,6 @@
 """Windows in native code, on columns: what :mod:`.window` does with panes and with sessions of a fixed gap, by Flink's
 own assigners and their own trigger, without an evictor, where what is in a window is one value by a compiled function
-or a fold of a field, or all records, which a function of Python sees.
+or a fold of a field, or all records, which a function of Python sees. :mod:`.native_triggers` has the others.
 
 The native windows are in front of the state in Python: its tables, the sets of sessions, the queue of timers. These get
 what has changed when somebody wants to see them (:meth:`NativeWindows.settle`). Where native code cannot vouch for a
@@ -9,10 +9,11 @@ fits (:class:`~penstock.runtime.state.python_turn.PythonTurn`)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
@@ -23,9 +24,9 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
 from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.state.timers import TimerQueue
-from penstock.runtime.usercode.functions import simple_name
 from penstock.runtime.windows.assigners import (
     EventTimeSessionWindows,
+    GlobalWindows,
     ProcessingTimeSessionWindows,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
@@ -43,7 +44,7 @@ from penstock.runtime.windows.functions import (
     WindowFunction,
 )
 from penstock.runtime.windows.merging_windows import STATE as SESSIONS
-from penstock.runtime.windows.time_window import TimeWindow
+from penstock.runtime.windows.time_window import GLOBAL_WINDOW, TimeWindow
 from penstock.runtime.windows.triggers import (
     CountTrigger,
     EventTimeTrigger,
@@ -72,7 +73,7 @@ class Operator(Protocol):
         """Show a window to the function, and emit what it returns."""
         ...
 
-    def forget(self, key: Any, window: TimeWindow) -> None:
+    def forget(self, key: Any, window: Any) -> None:
         """Call the function's ``clear``."""
         ...
 
@@ -87,9 +88,11 @@ def native_windows(
     late_tag: str | None,
 ) -> Any:
     """Windows by key in native code, empty; None where they cannot do what these do."""
-    key, spans = keyed.key_program(functions), _spans(assigner)
+    key, spans = keyed.key_program(functions), spans_of(assigner)
     lateness = lateness if assigner.is_event_time() else 0
-    if key is None or spans is None or why_python(assigner, trigger, None, function, lateness) is not None:
+    if key is None or spans is None or kind_of_windows(assigner, trigger, None) != "usual":
+        return None
+    if not is_known(assigner, trigger, None, function, lateness):
         return None
     contents = contents_of(functions, function)
     if contents is None or (assigner.merging and isinstance(function, AggregateWindow) and len(contents[2]) < 4):
@@ -100,46 +103,46 @@ def native_windows(
     return functions.KeyedWindows(key, *spans, *contents, lateness=lateness, **options)
 
 
-def why_python(
+def kind_of_windows(
+    assigner: WindowAssigner[Any, Any], trigger: Trigger[Any, Any], evictor: Any
+) -> Literal["usual", "counted", "triggered"]:
+    """Which native code windows have, if they have some: by time with their own trigger, by count, or any others."""
+    if assigner.constant is not None:
+        return "triggered" if counted_by(trigger, evictor) is None else "counted"
+    usual = EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger
+    return "usual" if type(trigger) is usual and evictor is None else "triggered"
+
+
+def is_known(
+    assigner: WindowAssigner[Any, Any],
+    trigger: Trigger[Any, Any],
+    evictor: Any,
+    function: WindowFunction,
+    lateness: int = 0,
+) -> bool:
+    """Whether native code knows what a function does with the contents of windows."""
+    return why_unknown(assigner, trigger, evictor, function, lateness) is None
+
+
+def why_unknown(
     assigner: WindowAssigner[Any, Any],
     trigger: Trigger[Any, Any],
     evictor: Any,
     function: WindowFunction,
     lateness: int = 0,
 ) -> str | None:
-    """Why windows stay in Python, whatever becomes of the functions of the program; None for those that do not."""
-    if assigner.constant is not None:
-        reason = _why_uncounted(trigger, evictor)
-    else:
-        reason = _why_untimed(assigner, trigger, evictor)
-    if reason is not None:
-        return reason
+    """Why windows stay in Python for what is in them, whatever becomes of the functions of the program; None for those
+    that do not."""
     if not isinstance(function, (ReduceWindow, AggregateWindow, ApplyWindow, ProcessWindow, CoGroupWindow)):
         return "native code reduces, aggregates or shows all elements, and this function does something else"
     if isinstance(function, ReduceWindow) and isinstance(function.reducer, _FOLDS) and _fold(function.reducer) is None:
         return "native code adds up and compares fields by their positions only"
-    if _is_in_place(function) and (assigner.constant is not None or assigner.merging or lateness):
-        return "native code changes accumulators in place in windows of time only, which neither merge nor live on"
-    return None
-
-
-def _why_untimed(assigner: WindowAssigner[Any, Any], trigger: Trigger[Any, Any], evictor: Any) -> str | None:
-    if _spans(assigner) is None:
+    unusual = kind_of_windows(assigner, trigger, evictor) != "usual"
+    if _is_in_place(function) and (unusual or assigner.merging or lateness):
         return (
-            f"native code knows Flink's own assigners with a fixed size or gap, and {simple_name(assigner)} is another"
+            "native code changes accumulators in place in windows of time only, which fire at their end and neither "
+            "merge nor live on"
         )
-    if type(trigger) is not (EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger):
-        return f"native code fires windows of time at their end only, and {simple_name(trigger)} is another trigger"
-    if evictor is not None:
-        return f"native code has no evictors for windows of time, and there is {simple_name(evictor)}"
-    return None
-
-
-def _why_uncounted(trigger: Trigger[Any, Any], evictor: Any) -> str | None:
-    if _count_of(trigger) is None:
-        return f"native code fires the global window by a CountTrigger only, and {simple_name(trigger)} is another"
-    if counted_by(trigger, evictor) is None:
-        return f"native code knows a CountEvictor of one record or more that evicts before, and this is {evictor}"
     return None
 
 
@@ -175,11 +178,13 @@ def shows_windows(function: WindowFunction) -> bool:
     return not isinstance(function, (ReduceWindow, AggregateWindow)) or function.then is not None
 
 
-def _spans(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None:
+def spans_of(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None:
     """The kind and the spans of an assigner that is one of Flink's, as it is."""
     spans: tuple[str, list[int]] | None = None
-    if type(assigner) not in (*_TUMBLING, *_SLIDING, *_SESSIONS):  # not one that derives from these
+    if type(assigner) not in (*_TUMBLING, *_SLIDING, *_SESSIONS, GlobalWindows):  # not one that derives from these
         return None
+    if isinstance(assigner, GlobalWindows):
+        spans = "global", []
     if isinstance(assigner, _TUMBLING):
         spans = "panes", [assigner.size, assigner.size, assigner.offset]
     elif isinstance(assigner, _SLIDING):
@@ -250,10 +255,16 @@ class NativeWindows(TimedStage):
         if not self._here and not self._take_over():
             return None, [0], start, True
         watermark, now = (self._time.watermark, None) if self._event_time else (_NO_TIME, self._time.clock.now())
-        out, late, dropped, done, in_doubt = self._windows.run(batch, start, end, watermark, now)
-        self._operator.late_dropped += dropped
+        taken = self._windows.run(batch, start, end, watermark, now)
         if now is not None:
             self._time.clock.add(self._time)
+        return self._hand_on(batch, *taken)
+
+    def _hand_on(
+        self, batch: Any, out: Any, late: list[int], dropped: int, done: int, in_doubt: bool
+    ) -> tuple[Any, list[int], int, bool]:
+        """Hand on the results of records."""
+        self._operator.late_dropped += dropped
         if late:
             self._put_aside(batch.take(late))
         if out is not None and self._shows:
@@ -270,7 +281,7 @@ class NativeWindows(TimedStage):
         show, forget = self._operator.show, self._operator.forget
         try:
             for key, start, end, fires, clears, value in fired.objects():
-                window = TimeWindow(start, end)
+                window = _named(start, end)
                 if fires:
                     show(key, window, value if self._all else [value])
                 if clears:
@@ -294,13 +305,17 @@ class NativeWindows(TimedStage):
             return False
         more = True
         while more:
-            out, more, in_doubt = self._windows.advance(limit)
+            out, more, in_doubt = self._advance(limit, event_time)
             if out is not None:
                 self._emit(out)
             if in_doubt:
                 self.flush()
                 return False
         return True
+
+    def _advance(self, limit: int, event_time: bool) -> tuple[Any, bool, bool]:
+        """Some results, whether more timers are due, and whether the next one is doubtful."""
+        return self._windows.advance(limit)
 
     def _emit(self, out: Any) -> None:
         if self._shows:
@@ -325,28 +340,44 @@ class NativeWindows(TimedStage):
         other = self._state.processing_timers if self._event_time else self._state.event_timers
         if len(other):
             return None
-        sessions = self._state.find(SESSIONS) or {}
         tables, timers = self._tables(), list(self._queue)
-        windows = [*tables, *(timer.namespace for timer in timers)]
-        windows += (window for live in sessions.values() for pair in live.items() for window in pair)
+        windows = [*tables, *(timer.namespace for timer in timers), *self._sessions()]
         if not all(type(window) is TimeWindow for window in windows):
             return None
-        listed = [(key, *window, *kept) for key, live in sessions.items() for window, kept in live.items()]
         values = [(key, *window, value) for window, table in tables.items() for key, value in table.items()]
         contents = [value for *_, value in values] if self._in_place else []
         values = [(*row[:3], None) for row in values] if self._in_place else values
         waiting = [(timer.time, timer.slot, *timer.namespace) for timer in timers]
-        batches = [self._functions.Batch.of(rows) for rows in (listed, values, waiting)]
-        if any(batch is None for batch in batches):
-            return None
-        listed, values, waiting = ([batch] for batch in batches)
-        return listed, values, waiting, contents
+        batches = batches_of(self._functions, [self._listed(), values, waiting])
+        return None if batches is None else (*batches, contents)
+
+    def _sessions(self) -> Iterator[Any]:
+        """The windows that merge, and those under whose names their contents are."""
+        sessions = self._state.find(SESSIONS) or {}
+        return (window for live in sessions.values() for pair in live.items() for window in pair)
+
+    def _listed(self) -> list[Any]:
+        """The windows that merge, as rows."""
+        sessions = self._state.find(SESSIONS) or {}
+        return [(key, *window, *kept) for key, live in sessions.items() for window, kept in live.items()]
 
     def settle(self) -> None:
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
         removed, values, unlisted, listed, whole, timers, contents = self._windows.news()
+        named = self._settle_contents(removed, values, unlisted, listed, contents)
+        self._settle_timers(self._queue, whole, timers, lambda start, end: named[start, end])
+
+    def _settle_contents(
+        self,
+        removed: list[Any],
+        values: list[Any],
+        unlisted: list[Any],
+        listed: list[Any],
+        contents: Sequence[Any] = (),
+    ) -> _Named:
+        """Bring contents and the sets of sessions up to date; returns windows by their ends."""
         state, named = self._state, _Named()
         slot = state.slot
         for state.slot, start, end in rows_of(removed):
@@ -361,7 +392,7 @@ class NativeWindows(TimedStage):
                 table[key] = value
         if unlisted or listed:
             self._list(unlisted, listed, named)
-        self._settle_timers(self._queue, whole, timers, lambda start, end: named[start, end])
+        return named
 
     def _list(self, unlisted: list[Any], listed: list[Any], named: _Named) -> None:
         """Bring the sets of sessions up to date."""
@@ -377,9 +408,20 @@ class NativeWindows(TimedStage):
             table[key] = {**table.get(key, {}), named[start, end]: named[kept_start, kept_end]}
 
 
-class _Named(dict[Any, TimeWindow]):
+class _Named(dict[Any, Any]):
     """Windows by start and end, each made once."""
 
-    def __missing__(self, times: tuple[int, int]) -> TimeWindow:
-        window = self[times] = TimeWindow(*times)
+    def __missing__(self, times: tuple[int, int]) -> Any:
+        window = self[times] = _named(*times)
         return window
+
+
+def _named(start: int, end: int) -> Any:
+    """The window with these ends, which the global one has in native code only."""
+    return TimeWindow(start, end) if end != _NO_TIME else GLOBAL_WINDOW
+
+
+def batches_of(functions: ModuleType, rows: Iterable[list[Any]]) -> tuple[list[Any], ...] | None:
+    """Each of some rows as a batch; None where one cannot be in a batch."""
+    batches = [functions.Batch.of(some) for some in rows]
+    return None if any(batch is None for batch in batches) else tuple([batch] for batch in batches)

@@ -13,7 +13,7 @@ At the head of a fused chain :mod:`.window_batches` takes the records, where it 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -25,7 +25,8 @@ from penstock.runtime.chain.context import OperatorContext, RuntimeContext
 from penstock.runtime.chain.operator import KeyedStage, LiveOperator, StreamOperator, Take
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.native_counts import NativeCounts, native_counts
-from penstock.runtime.operators.native_windows import NativeWindows, native_windows
+from penstock.runtime.operators.native_triggers import TriggerPrograms, native_triggers
+from penstock.runtime.operators.native_windows import NativeWindows, kind_of_windows, native_windows
 from penstock.runtime.operators.process import Times, Yielding
 from penstock.runtime.operators.reduce import key_of
 from penstock.runtime.operators.window_batches import Parts, taker
@@ -39,7 +40,6 @@ from penstock.runtime.windows.assigners import AssignerContext, WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import WindowFunction
 from penstock.runtime.windows.merging_windows import merging_of
-from penstock.runtime.windows.time_window import TimeWindow
 from penstock.runtime.windows.triggers import Trigger, TriggerContext, TriggerResult
 
 
@@ -47,7 +47,7 @@ from penstock.runtime.windows.triggers import Trigger, TriggerContext, TriggerRe
 class WindowOperator(StreamOperator):
     """Windows on a keyed stream. A window lives on for ``lateness`` milliseconds after its end; elements that come
     later go to the side output ``late_tag``, or are dropped. ``accumulator_type`` is what is declared of
-    accumulators."""
+    accumulators, ``programs`` are the functions of trigger and evictor, compiled."""
 
     keeps_output: ClassVar[bool] = True
     keeps_records: ClassVar[bool] = True
@@ -59,6 +59,7 @@ class WindowOperator(StreamOperator):
     lateness: int = 0
     late_tag: str | None = None
     accumulator_type: TypeInformation[Any] | None = None
+    programs: TriggerPrograms = field(default_factory=TriggerPrograms)
 
     def prepare(self, parallelism: int) -> WindowOperator:
         if self.assigner.constant is not None and self.trigger.needs_an_end():
@@ -119,7 +120,6 @@ class _Window(Yielding):
             self._register, self._delete = time.register_event_time, time.delete_event_time
         self._on_timers = self._timer(trigger.on_event_time, True), self._timer(trigger.on_processing_time, False)
         time.use_timers(self._state, *self._on_timers)
-        self._native: NativeWindows | None = None
 
     def input(self, number: int) -> Collector:
         assigner = self._spec.assigner
@@ -157,18 +157,20 @@ class _Window(Yielding):
         assert keyed is not None
         if isinstance(context.time, BatchTime) or not state.suits_native:
             return None
-        if spec.assigner.constant is not None:
-            how = spec.assigner, spec.trigger, spec.evictor, spec.function
-            counts = native_counts(functions, keyed, *how)
+        kind = kind_of_windows(spec.assigner, spec.trigger, spec.evictor)
+        if kind == "counted":
+            counts = native_counts(functions, keyed, spec.assigner, spec.trigger, spec.evictor, spec.function)
             return None if counts is None else NativeCounts(functions, counts, self, spec.function)
-        if spec.evictor is not None:
-            return None
-        parts = spec.assigner, spec.trigger, spec.function, spec.lateness, spec.late_tag
-        windows = native_windows(functions, keyed, *parts)
-        if windows is not None:
-            self._native = NativeWindows(functions, windows, self, spec.function, spec.late_tag, self._event_time)
-            context.time.ahead = self._native
-        return self._native
+        stage: NativeWindows | None = None
+        if kind == "triggered":
+            stage = native_triggers(functions, spec, self)
+        else:
+            parts = spec.assigner, spec.trigger, spec.function, spec.lateness, spec.late_tag
+            windows = native_windows(functions, keyed, *parts)
+            if windows is not None:
+                stage = NativeWindows(functions, windows, self, spec.function, spec.late_tag, self._event_time)
+        context.time.ahead = stage
+        return stage
 
     def open(self) -> None:
         kind, context = self._contents.kind, self.context
@@ -275,7 +277,7 @@ class _Window(Yielding):
         self._window_context._window = window
         self.emit(self._apply(key, window, shown, self._window_context), window.max_timestamp())
 
-    def forget(self, key: Any, window: TimeWindow) -> None:
+    def forget(self, key: Any, window: Any) -> None:
         """Call the function's ``clear`` for a window that is over."""
         assert self._clearer is not None
         self._state.resume(key, key)

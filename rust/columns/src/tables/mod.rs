@@ -17,5 +17,6 @@ pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
 pub use timers::{Timer, Timers};
 pub use windows::{
-    Aggregate, Assigner, Contents, CountNews, CountSpec, CountWindows, Counted, Fired, News, Spec as WindowSpec, Taken, Windows,
+    Aggregate, Assigner, Contents, CountNews, CountSpec, CountWindows, Counted, Delta, Evictor, Fired, News, Own, Rule, Spec as WindowSpec,
+    Taken, Trigger, TriggerNews, TriggerSpec, TriggerWindows, Windows,
 };

@@ -12,9 +12,17 @@ pub struct Window {
 }
 
 impl Window {
+    /// The only one, whose end never comes, where there is one only.
+    pub const GLOBAL: Self = Self { start: 0, end: i64::MIN };
+
     /// The last time in it.
     pub fn last(self) -> i64 {
         self.end.wrapping_sub(1)
+    }
+
+    /// Whether it is the only one of its key.
+    pub fn is_global(self) -> bool {
+        self == Self::GLOBAL
     }
 
     /// The one that has this time alone.
@@ -40,6 +48,8 @@ pub enum Assigner {
         /// The gap.
         gap: i64,
     },
+    /// The only window of a key.
+    Global,
 }
 
 impl Assigner {
@@ -48,6 +58,7 @@ impl Assigner {
         match self {
             Self::Panes { size, slide, .. } => size > 0 && slide > 0,
             Self::Sessions { gap } => gap > 0,
+            Self::Global => true,
         }
     }
 

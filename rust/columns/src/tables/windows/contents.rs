@@ -210,6 +210,15 @@ impl<'p> Ready<'p> {
         program.call(constants, &mut [Input::Value(one), Input::Value(other)], arena, &mut MOST_STEPS.clone())
     }
 
+    /// What a window shows without records: None, or the result of an accumulator.
+    pub fn of_nothing<'a>(&self, arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    where
+        'p: 'a,
+    {
+        let Contents::Aggregate(all) = self.contents else { return Ok(Value::None) };
+        self.result(all.create.call(self.create, &mut [], arena, &mut MOST_STEPS.clone())?, arena)
+    }
+
     /// What a window with these contents shows.
     pub fn result<'a>(&self, contents: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Doubt>
     where

@@ -105,12 +105,10 @@ impl Entries {
         }
     }
 
-    /// Puts the records of a window behind those of another one.
+    /// Puts the records of a window behind those of another one, where all are kept.
     pub fn pass_on(&mut self, from: usize, to: usize) {
-        if self.flags[from] & FULL != 0 {
-            if let Some(elements) = &mut self.elements {
-                elements.pass_on(from, to);
-            }
+        if let (Some(elements), true) = (&mut self.elements, self.flags[from] & FULL != 0) {
+            elements.pass_on(from, to);
             self.empty(from);
             self.fill(to);
         }

@@ -19,19 +19,25 @@ use crate::value::{Doubt, Value};
 const MOST: usize = 1 << 30;
 
 /// Something is in the window.
-pub(super) const FULL: u8 = 1;
+pub(super) const FULL: u16 = 1;
 /// Its timer at its end waits.
-pub(super) const ENDS: u8 = 2;
+pub(super) const ENDS: u16 = 2;
 /// Its timer at the end of its lateness waits, which is another time.
-pub(super) const CLEANS: u8 = 4;
+pub(super) const CLEANS: u16 = 4;
 /// It is among the changed ones.
-pub(super) const CHANGED: u8 = 8;
+pub(super) const CHANGED: u16 = 8;
 /// Python's tables have contents of it.
-pub(super) const KNOWN: u8 = 16;
+pub(super) const KNOWN: u16 = 16;
 /// Python's set of the windows that merge has it.
-pub(super) const LISTED: u8 = 32;
+pub(super) const LISTED: u16 = 32;
 /// It is over.
-pub(super) const GONE: u8 = 64;
+pub(super) const GONE: u16 = 64;
+/// Something else belongs to it, as timers of a trigger do.
+pub(super) const HELD: u16 = 128;
+/// It has become another window, and something still belongs to it.
+pub(super) const DEAD: u16 = 256;
+/// Its trigger was asked, and all timers that it registers wait.
+pub(super) const ASKED: u16 = 512;
 
 /// Windows of keys by number, in a slab; numbers come back when nobody asks for them any more. O(1) per look-up.
 #[derive(Debug)]
@@ -46,7 +52,7 @@ pub struct Entries {
     /// The window under whose name Python has the contents, where windows merge.
     pub(super) kept: Vec<Window>,
     pub(super) hashes: Vec<u64>,
-    pub(super) flags: Vec<u8>,
+    pub(super) flags: Vec<u16>,
     index: HashTable<u32>,
     hasher: FixedState,
     pub(super) free: Vec<u32>,
@@ -61,6 +67,10 @@ pub struct Entries {
     pub(super) moves: Vec<(bool, u32)>,
     /// Whether there were more moves than timers, so that all timers are handed over instead.
     pub(super) outgrown: bool,
+    /// Whether somebody else has numbers of windows that are over.
+    pub(super) asked_for: bool,
+    /// Windows whose trigger is to be asked, where each has one of its own.
+    pub(super) entered: Option<Vec<u32>>,
 }
 
 impl Entries {
@@ -87,6 +97,8 @@ impl Entries {
             gone: Vec::new(),
             moves: Vec::new(),
             outgrown: false,
+            asked_for: false,
+            entered: None,
         }
     }
 
@@ -120,7 +132,8 @@ impl Entries {
 
     /// All windows of a key, where they merge.
     pub fn of_key<'e>(&'e self, hash: u64, key: Value<'e>) -> impl Iterator<Item = usize> + 'e {
-        self.index.iter_hash(hash).map(|&number| number as usize).filter(move |&number| self.keys.holds(number, key))
+        let numbers = self.index.iter_hash(hash).map(|&number| number as usize);
+        numbers.filter(move |&number| self.flags[number] & DEAD == 0 && self.keys.holds(number, key))
     }
 
     /// Whether a window of this key can be here, with this in it.
@@ -348,14 +361,14 @@ impl Entries {
 
     /// Forgets a window, unless something is in it or a timer waits.
     pub fn retire(&mut self, number: usize) {
-        if self.flags[number] & (FULL | ENDS | CLEANS | GONE) != 0 {
+        if self.flags[number] & (FULL | ENDS | CLEANS | HELD | GONE) != 0 {
             return;
         }
         if let Ok(entry) = self.index.find_entry(self.hashes[number], |&other| other as usize == number) {
             entry.remove();
         }
         self.flags[number] |= GONE;
-        if !self.moves.is_empty() || self.flags[number] & (KNOWN | LISTED) != 0 {
+        if self.asked_for || !self.moves.is_empty() || self.flags[number] & (KNOWN | LISTED) != 0 {
             self.gone.push(number as u32);
         } else {
             self.free.push(number as u32);

@@ -9,13 +9,16 @@
 //! folds      aggregates of numbers, whose order does not matter
 //! entries    the windows of all keys and their timers
 //! moves      what timers do
+//! next       what will be in a window after a record
 //! elements   their records, where all are kept
 //! out        what has fired
 //! roots      accumulators of a heap
 //! run        records on their way into windows
+//! takes      many records on their way, together or one by one
 //! together   the same for many at a time
 //! straight   the same where each changes a number
 //! news       what the state in Python does not know
+//! triggered  the same windows with other triggers, and with evictors
 //! ```
 
 mod assigner;
@@ -27,33 +30,34 @@ pub(in crate::tables) mod entries;
 mod folds;
 mod moves;
 pub(in crate::tables) mod news;
+mod next;
 mod out;
 mod roots;
 mod run;
 mod straight;
+mod takes;
 mod together;
+mod triggered;
 
 use bumpalo::Bump;
 
 use self::contents::Ready;
-use self::effects::Effects;
 use self::entries::Entries;
-use self::folds::Folds;
 use self::out::Out;
-use self::run::{Fate, Run};
-use self::straight::Straight;
+use self::run::Run;
+use self::takes::{Known, take};
 use self::together::Together;
 use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::heap::Tree;
-use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
-use crate::value::{Doubt, Value};
+use crate::value::Doubt;
 
 pub use self::assigner::Assigner;
 pub use self::contents::{Aggregate, Contents};
 pub use self::counts::{CountNews, CountSpec, CountWindows, Counted};
 pub use self::news::News;
+pub use self::triggered::{Delta, Evictor, Own, Rule, Trigger, TriggerNews, TriggerSpec, TriggerWindows};
 
 /// What comes out of one call at the most, apart from the last record's windows.
 const MOST_RECORDS: usize = 1 << 16;
@@ -110,25 +114,17 @@ pub struct Fired {
 pub struct Windows {
     spec: Spec,
     entries: Entries,
-    /// What its aggregate is, if that is known.
-    folds: Option<Folds>,
-    /// The field that records change, if they do nothing else.
-    straight: Option<Straight>,
-    /// What records do with accumulators that are changed in place, if that is known.
-    effects: Option<Effects>,
-    /// Which records may change the contents of windows.
-    guard: Option<(Program, usize)>,
+    known: Known,
 }
 
 impl Windows {
     /// `None` where the functions do not take as many arguments as they will be given, or a span is not positive.
     pub fn new(spec: Spec) -> Option<Self> {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
-        let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
+        let fits = fits && spec.assigner.fits() && spec.assigner != Assigner::Global && spec.contents.fits(spec.assigner.merges());
         let fits = fits && (!spec.contents.changes() || (keeps_lists(&spec) && !spec.assigner.merges()));
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
-        let (folds, effects, guard) = (Folds::of(&spec.contents), Effects::of(&spec.contents), spec.contents.guard());
-        fits.then(|| Self { entries: empty(&spec), folds, straight: Straight::of(&spec), effects, guard, spec })
+        fits.then(|| Self { entries: empty(&spec), known: Known::of(&spec), spec })
     }
 
     /// How many windows have something in them.
@@ -177,12 +173,10 @@ impl Windows {
         let of_key = spec.key.constants(&constants);
         let ready = Ready::new(&spec.contents, &constants);
         let out = Out::new(&spec, &constants);
-        let guard = self.guard.as_ref().map(|(program, place)| (program, program.constants(&constants), *place));
-        let known = (self.folds.as_ref(), self.straight, self.effects.as_ref(), guard);
-        let together = Together::new((&spec, &ready, of_key), known, batch, watermark, now);
-        let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
+        let together = Together::new((&spec, &ready, of_key), (&self.known, &constants), batch, watermark, now);
+        let mut run = Run { spec: &spec, of_key, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
-        take(&mut run, together.as_ref(), of_key, batch, end, &mut taken);
+        take(&mut run, together.as_ref(), spec.side, batch, end, &mut taken);
         taken.out = run.out.finish();
         taken
     }
@@ -229,44 +223,6 @@ fn empty(spec: &Spec) -> Entries {
 /// nor the records.
 fn keeps_lists(spec: &Spec) -> bool {
     matches!(spec.contents, Contents::Aggregate(_)) && spec.lateness == 0
-}
-
-/// Takes records up to one, together or one by one.
-fn take<'r>(run: &mut Run<'r>, together: Option<&Together<'r>>, of_key: &'r [Value<'r>], batch: &Batch, end: usize, taken: &mut Taken) {
-    let (spec, mut arena) = (run.spec, Bump::new());
-    let mut singles = taken.end; // records before this one go one by one
-    while taken.end < end && run.out.size() < MOST_RECORDS {
-        if let Some(together) = together.filter(|_| taken.end >= singles) {
-            let done = together.take(run.entries, taken.end, end, &arena);
-            arena.reset();
-            match done {
-                Ok(count) => {
-                    taken.end += count;
-                    continue;
-                }
-                Err(count) => singles = taken.end + count,
-            }
-        }
-        let (row, fired) = (taken.end, run.out.len());
-        let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
-        let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));
-        match done {
-            Ok(Fate::Late) if spec.side && fired > 0 => break,
-            Ok(Fate::Late) if spec.side => taken.late.push(row),
-            Ok(Fate::Late) => taken.dropped += 1,
-            Ok(Fate::Taken) => {}
-            Err(refusal) => {
-                run.out.truncate(fired);
-                taken.doubtful = refusal == Refusal::Doubt || fired == 0;
-                break;
-            }
-        }
-        arena.reset();
-        taken.end = row + 1;
-        if !taken.late.is_empty() && run.out.len() > 0 {
-            break;
-        }
-    }
 }
 
 /// A timer fires: what its window shows.

@@ -1,14 +1,28 @@
 //! The timers of windows, and which of their moves the state in Python does not know yet.
 
-use super::entries::{CLEANS, ENDS, Entries, KNOWN, LISTED};
+use super::entries::{ASKED, CLEANS, ENDS, Entries, KNOWN, LISTED};
 use crate::tables::timers::Timer;
 
 /// Moves of timers that are always noted one by one.
 const FEW_MOVES: usize = 100;
 
 impl Entries {
+    /// Something has come into a window: its timers are registered, or its trigger is to be asked.
     #[inline]
-    pub(super) fn register(&mut self, number: usize, which: u8, time: i64) {
+    pub fn enter(&mut self, number: usize) {
+        if let Some(entered) = &mut self.entered {
+            if self.flags[number] & ASKED == 0 {
+                self.flags[number] |= ASKED;
+                entered.push(number as u32);
+            }
+            return;
+        }
+        self.register_end(number);
+        self.register_cleanup(number);
+    }
+
+    #[inline]
+    pub(super) fn register(&mut self, number: usize, which: u16, time: i64) {
         if self.flags[number] & which == 0 {
             self.flags[number] |= which;
             let id = id(number, which);
@@ -55,6 +69,11 @@ impl Entries {
 
     fn forget_moves(&mut self) {
         self.moves.clear();
+        self.release();
+    }
+
+    /// Nobody asks for windows that are over, unless Python has them.
+    pub fn release(&mut self) {
         let (flags, free) = (&self.flags, &mut self.free);
         self.gone.retain(|&number| {
             let wanted = flags[number as usize] & (KNOWN | LISTED) != 0;
@@ -67,6 +86,6 @@ impl Entries {
 }
 
 /// The id of one of a window's timers.
-pub(super) fn id(number: usize, which: u8) -> u32 {
+pub(super) fn id(number: usize, which: u16) -> u32 {
     (number as u32) << 1 | u32::from(which == CLEANS)
 }

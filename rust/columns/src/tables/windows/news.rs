@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 
-use super::entries::{CHANGED, CLEANS, ENDS, Entries, FULL, GONE, KNOWN, LISTED, Window};
+use super::entries::{CHANGED, CLEANS, DEAD, ENDS, Entries, FULL, GONE, KNOWN, LISTED, Window};
 use super::moves::id;
 use crate::batch::Batch;
 use crate::column::{Builder, Refusal};
@@ -77,9 +77,10 @@ impl Entries {
         }
         for &number in &self.changed {
             let flags = &mut self.flags[number as usize];
-            *flags &= !(CHANGED | KNOWN);
+            *flags &= !(CHANGED | KNOWN | if *flags & DEAD != 0 { LISTED } else { 0 });
             if *flags & GONE == 0 {
-                *flags |= if *flags & FULL != 0 { KNOWN } else { 0 } | if self.merging { LISTED } else { 0 };
+                let listed = self.merging && *flags & DEAD == 0;
+                *flags |= if *flags & FULL != 0 { KNOWN } else { 0 } | if listed { LISTED } else { 0 };
             }
         }
         self.changed.clear();
@@ -105,9 +106,10 @@ impl Entries {
                 None if flags & KNOWN != 0 => removed.push(&[key, kept_start, kept_end])?,
                 None => {}
             }
-            if flags & GONE != 0 && flags & LISTED != 0 {
+            let over = flags & (GONE | DEAD) != 0;
+            if over && flags & LISTED != 0 {
                 unlisted.push(&[key, start, end])?;
-            } else if flags & GONE == 0 && flags & LISTED == 0 && self.merging {
+            } else if !over && flags & LISTED == 0 && self.merging {
                 listed.push(&[key, start, end, kept_start, kept_end])?;
             }
             arena.reset();
@@ -192,7 +194,7 @@ impl Entries {
         })
     }
 
-    fn made(&mut self, key: Value<'_>, window: Window, kept: Window) -> Result<usize, Doubt> {
+    pub(super) fn made(&mut self, key: Value<'_>, window: Window, kept: Window) -> Result<usize, Doubt> {
         let hash = self.hash(key)?;
         match self.find(hash, key, window) {
             Some(number) => Ok(number),
@@ -202,7 +204,7 @@ impl Entries {
     }
 }
 
-fn window(start: Value<'_>, end: Value<'_>) -> Result<Window, Doubt> {
+pub(super) fn window(start: Value<'_>, end: Value<'_>) -> Result<Window, Doubt> {
     match (start, end) {
         (Value::Int(start), Value::Int(end)) => Ok(Window { start, end }),
         _ => Err(Doubt),

@@ -7,11 +7,12 @@ use super::Spec;
 use super::assigner::{Assigner, java_order, panes};
 use super::contents::Ready;
 use super::entries::{Entries, Window};
+use super::next::Next;
 use super::out::Out;
+use super::takes::Takes;
 use crate::batch::Batch;
 use crate::column::Refusal;
-use crate::machine::Input;
-use crate::tables::reduce::field;
+use crate::machine::{Input, MOST_STEPS};
 use crate::value::{Doubt, Value};
 
 /// What has become of a record.
@@ -22,20 +23,11 @@ pub(super) enum Fate {
     Late,
 }
 
-/// What a window will have in it.
-enum Next<'a> {
-    /// The integer in a field.
-    Int(usize, i64),
-    Whole(Value<'a>),
-    /// A record more.
-    Record(Value<'a>),
-    /// An accumulator that is changed in place.
-    Root(u32),
-}
-
 /// A run while it goes.
 pub(super) struct Run<'r> {
     pub(super) spec: &'r Spec,
+    /// The constants of the function that gives keys.
+    pub(super) of_key: &'r [Value<'r>],
     pub(super) ready: &'r Ready<'r>,
     pub(super) entries: &'r mut Entries,
     pub(super) watermark: i64,
@@ -45,18 +37,28 @@ pub(super) struct Run<'r> {
     pub(super) kept: Option<u32>,
 }
 
-impl<'r> Run<'r> {
-    /// A record with this key. When it is refused nothing has changed but what is out.
-    pub(super) fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
-    where
-        'r: 'a,
-    {
-        let fate = self.record_into(batch, row, key, arena);
+impl<'r> Takes<'r> for Run<'r> {
+    fn entries(&mut self) -> &mut Entries {
+        self.entries
+    }
+
+    fn out(&mut self) -> &mut Out<'r> {
+        &mut self.out
+    }
+
+    fn take_one(&mut self, batch: &Batch, row: usize, arena: &Bump) -> Result<Fate, Refusal> {
+        let key = self.spec.key.call(self.of_key, &mut [Input::Row(batch.records(), row)], arena, &mut MOST_STEPS.clone())?;
+        let fate = self.record(batch, row, key, arena);
         self.entries.settle(fate.is_ok());
         fate
     }
 
-    fn record_into<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
+    fn settle_together(&mut self) {}
+}
+
+impl<'r> Run<'r> {
+    /// A record with this key. When it is refused nothing has changed but what is out.
+    fn record<'a>(&mut self, batch: &'a Batch, row: usize, key: Value<'a>, arena: &'a Bump) -> Result<Fate, Refusal>
     where
         'r: 'a,
     {
@@ -73,6 +75,7 @@ impl<'r> Run<'r> {
                 let window = Window { start: time, end: time.checked_add(gap).ok_or(Doubt)? };
                 self.add_to_session(window, hash, key, record, arena)?
             }
+            Assigner::Global => return Err(Refusal::Doubt), // it has no end to fire at
         };
         let late = !taken && time.checked_add(self.spec.lateness).is_some_and(|time| time <= self.watermark);
         Ok(if late { Fate::Late } else { Fate::Taken })
@@ -96,7 +99,7 @@ impl<'r> Run<'r> {
                 continue;
             }
             let (number, fires) = (self.entries.find(hash, key, window), window.last() <= self.watermark);
-            let next = self.next(number, fires, key, record, arena)?;
+            let next = self.entries.next(self.ready, number, fires, key, record, arena)?;
             if fires {
                 let contents = match next {
                     Next::Whole(value) => value,
@@ -115,54 +118,10 @@ impl<'r> Run<'r> {
         Ok(taken)
     }
 
-    /// What will be in a window after a record.
-    #[inline]
-    fn next<'a>(
-        &mut self,
-        number: Option<usize>,
-        fires: bool,
-        key: Value<'a>,
-        record: Input<'a>,
-        arena: &'a Bump,
-    ) -> Result<Next<'a>, Doubt>
-    where
-        'r: 'a,
-    {
-        if let (Some((position, fold)), Some(number), false) = (self.ready.folded(), number, fires)
-            && let Some(old) = self.entries.field_int(number, position)
-            && let new @ Value::Int(_) = field(record, position, arena)?
-            && let Value::Int(value) = fold.apply(Value::Int(old), new, arena)?
-        {
-            return Ok(Next::Int(position, value));
-        }
-        if self.entries.objects.is_some() {
-            let (current, ready) = (number.and_then(|number| self.entries.root(number)), self.ready);
-            let root = self.entries.with_heap(|heap| ready.change(current, record, heap, arena))?;
-            let admitted = number.is_some() || self.entries.admits(key, Value::None);
-            return if admitted { Ok(Next::Root(root)) } else { Err(Doubt) };
-        }
-        if self.ready.keeps_all() {
-            let record = record.value(arena);
-            return if self.entries.admits(key, Value::List(&[record])) { Ok(Next::Record(record)) } else { Err(Doubt) };
-        }
-        let current = number.and_then(|number| self.entries.value(number, arena));
-        let value = self.ready.add(current, record, arena)?.copied(arena);
-        let admitted = if number.is_some() { self.entries.admits_value(value) } else { self.entries.admits(key, value) };
-        if admitted { Ok(Next::Whole(value)) } else { Err(Doubt) }
-    }
-
     /// Puts into a window what will be there, and registers its timers.
     #[inline]
     fn put(&mut self, number: usize, next: &Next<'_>) {
-        match *next {
-            Next::Int(position, value) => self.entries.set_field(number, position, Value::Int(value)),
-            Next::Whole(value) => self.entries.set(number, value),
-            Next::Root(root) => self.entries.set_root(number, root),
-            Next::Record(record) => {
-                let record = *self.kept.get_or_insert_with(|| self.entries.keep(record));
-                self.entries.add(number, record);
-            }
-        }
+        self.entries.put(number, next, &mut self.kept);
         if self.entries.window(number).last() > self.watermark {
             self.entries.register_end(number);
         }
@@ -174,15 +133,7 @@ impl<'r> Run<'r> {
     where
         'r: 'a,
     {
-        let mut parts = Items::new_in(arena);
-        for number in self.entries.of_key(hash, key) {
-            let other = self.entries.window(number);
-            if other.start <= window.end && other.end >= window.start {
-                parts.push((other, number));
-            }
-        }
-        let whole =
-            parts.iter().fold(window, |whole, (part, _)| Window { start: whole.start.min(part.start), end: whole.end.max(part.end) });
+        let (whole, mut parts) = self.entries.touching(window, hash, key, arena);
         if parts.iter().all(|&(part, _)| part == whole) && parts.len() < 2 {
             return self.add_to_panes(std::iter::once(whole), hash, key, record, arena);
         }
@@ -210,7 +161,7 @@ impl<'r> Run<'r> {
     where
         'r: 'a,
     {
-        let next = self.next_merged(parts, key, record, arena)?;
+        let next = self.entries.next_merged(self.ready, parts, key, record, arena)?;
         let (first, _) = parts.split_first().ok_or(Doubt)?;
         if whole.last() <= self.watermark {
             let contents = match next {
@@ -236,46 +187,9 @@ impl<'r> Run<'r> {
             self.entries.unregister(part);
         }
         for &(_, part) in parts {
-            if self.ready.keeps_all() {
-                self.entries.pass_on(part, number);
-            }
+            self.entries.pass_on(part, number);
             self.entries.empty(part);
             self.entries.retire(part);
-        }
-    }
-
-    /// What will be in a session that others become, after a record.
-    fn next_merged<'a>(
-        &mut self,
-        parts: &[(Window, usize)],
-        key: Value<'a>,
-        record: Input<'a>,
-        arena: &'a Bump,
-    ) -> Result<Next<'a>, Refusal>
-    where
-        'r: 'a,
-    {
-        let (first, others) = parts.split_first().ok_or(Doubt)?;
-        if self.ready.keeps_all() {
-            return Ok(self.next(Some(first.1), true, key, record, arena)?);
-        }
-        let contents = |number: usize| Some(self.entries.value(number, arena)?.copied(arena));
-        let mut merged = None;
-        for &(_, other) in others {
-            merged = self.joined(merged, contents(other), arena)?;
-        }
-        merged = self.joined(contents(first.1), merged, arena)?;
-        let value = self.ready.add(merged, record, arena)?.copied(arena);
-        if self.entries.admits(key, value) { Ok(Next::Whole(value)) } else { Err(Refusal::Doubt) }
-    }
-
-    fn joined<'a>(&self, one: Option<Value<'a>>, other: Option<Value<'a>>, arena: &'a Bump) -> Result<Option<Value<'a>>, Doubt>
-    where
-        'r: 'a,
-    {
-        match (one, other) {
-            (Some(one), Some(other)) => self.ready.merge(one, other, arena).map(Some),
-            _ => Ok(one.or(other)),
         }
     }
 }

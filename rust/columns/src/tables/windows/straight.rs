@@ -140,8 +140,7 @@ impl Together<'_> {
         let known = full.or_else(|| entries.find(hash, key, window));
         if let Some(number) = known.filter(|&number| entries.is_full(number)) {
             straight.apply(entries, number, field, row)?;
-            entries.register_end(number);
-            entries.register_cleanup(number);
+            entries.enter(number);
             return Ok(());
         }
         let record = self.batch.records().get(row, arena);
@@ -150,8 +149,7 @@ impl Together<'_> {
         }
         let number = known.unwrap_or_else(|| entries.create(hash, key, window, window));
         entries.set(number, record);
-        entries.register_end(number);
-        entries.register_cleanup(number);
+        entries.enter(number);
         Ok(())
     }
 }

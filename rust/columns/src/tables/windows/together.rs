@@ -11,6 +11,7 @@ use super::effects::Effects;
 use super::entries::{Entries, Window};
 use super::folds::{FAR, Folds, Numbers, is_near};
 use super::straight::{Field, Straight};
+use super::takes::Known;
 use crate::batch::Batch;
 use crate::column::Data;
 use crate::machine::Input;
@@ -32,9 +33,6 @@ const FAR_LOOK: usize = 1 << 10;
 
 /// Says which records may change contents: a function, its constants, and which of its arguments the contents are.
 type Guard<'r> = (&'r Program, &'r [Value<'r>], usize);
-
-/// What is known of what records do.
-type Known<'r> = (Option<&'r Folds>, Option<Straight>, Option<&'r Effects>, Option<Guard<'r>>);
 
 /// Records of one key in one pane, which all belong to the same windows.
 pub(super) struct Group<'a> {
@@ -72,7 +70,7 @@ impl<'r> Together<'r> {
     /// `None` where the records of a batch go one by one.
     pub(super) fn new(
         (spec, ready, of_key): (&'r Spec, &'r Ready<'r>, &'r [Value<'r>]),
-        (folds, straight, effects, guard): Known<'r>,
+        (known, constants): (&'r Known, &'r Bump),
         batch: &'r Batch,
         watermark: i64,
         now: Option<i64>,
@@ -83,9 +81,10 @@ impl<'r> Together<'r> {
             _ if now.is_some() => None,
             _ => return None,
         };
-        let folds = folds.and_then(|folds| Some((folds, folds.numbers(batch)?)));
-        let straight = straight.filter(|_| size <= slide).and_then(|straight| Some((straight, straight.field(batch)?)));
-        let effects = effects.filter(|_| size <= slide); // so that no two groups have a window in common
+        let folds = known.folds.as_ref().and_then(|folds| Some((folds, folds.numbers(batch)?)));
+        let straight = known.straight.filter(|_| size <= slide).and_then(|straight| Some((straight, straight.field(batch)?)));
+        let effects = known.effects.as_ref().filter(|_| size <= slide); // so that no two groups have a window in common
+        let guard = known.guard.as_ref().map(|(program, place)| (program, program.constants(constants), *place));
         let known = folds.is_some() || effects.is_some() || (size <= slide && !ready.keeps_all() && !spec.contents.changes());
         known.then_some(Self {
             spec,
@@ -215,8 +214,7 @@ impl<'r> Together<'r> {
                 let known = known.or_else(|| entries.find(group.hash, group.key, window));
                 let number = known.unwrap_or_else(|| entries.create(group.hash, group.key, window, window));
                 entries.fold(number, folds, sums);
-                entries.register_end(number);
-                entries.register_cleanup(number);
+                entries.enter(number);
             }
         }
         Ok(())
@@ -265,8 +263,7 @@ impl<'r> Together<'r> {
         for (group, window, number, value) in results {
             let number = number.unwrap_or_else(|| entries.create(group.hash, group.key, window, window));
             entries.set(number, value);
-            entries.register_end(number);
-            entries.register_cleanup(number);
+            entries.enter(number);
         }
         Ok(())
     }

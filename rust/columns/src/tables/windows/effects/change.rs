@@ -51,8 +51,7 @@ impl Together<'_> {
         for (group, window, number, root) in results {
             let number = number.unwrap_or_else(|| entries.create(group.hash, group.key, window, window));
             entries.set_root(number, root);
-            entries.register_end(number);
-            entries.register_cleanup(number);
+            entries.enter(number);
         }
         Ok(())
     }

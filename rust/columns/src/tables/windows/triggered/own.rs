@@ -1,0 +1,200 @@
+//! Triggers of the program, compiled: they know the window, the watermark and the clock, and register timers.
+
+use bumpalo::Bump;
+
+use super::trigger::{Decision, Place, When};
+use crate::machine::{Context, Input, MOST_STEPS};
+use crate::program::{Around, Asked, Change, Domain, Expr, Part, Program, Statement};
+use crate::value::{Doubt, Value};
+
+/// The methods of a trigger. All but the first may be missing: then they do nothing.
+#[derive(Clone, Debug)]
+pub struct Own {
+    /// Takes a record, its timestamp or None, and the window.
+    pub on_element: Program,
+    /// Takes the time of a timer, and the window.
+    pub on_event_time: Option<Program>,
+    /// The same by the clock.
+    pub on_processing_time: Option<Program>,
+    /// Takes the window that others have become.
+    pub on_merge: Option<Program>,
+    /// Takes the window that is over.
+    pub clear: Option<Program>,
+}
+
+/// The constants of its methods.
+#[derive(Clone, Copy, Default)]
+pub struct Constants<'p>([&'p [Value<'p>]; 5]);
+
+impl<'p> Constants<'p> {
+    pub fn of_one(constants: &'p [Value<'p>]) -> Self {
+        Self([constants, &[], &[], &[], &[]])
+    }
+
+    pub fn first(&self) -> &'p [Value<'p>] {
+        self.0[0]
+    }
+}
+
+impl Own {
+    /// Whether methods take what they will be given.
+    pub fn fits(&self) -> bool {
+        let takes = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();
+        let others = [(&self.on_event_time, 2), (&self.on_processing_time, 2), (&self.on_merge, 1), (&self.clear, 1)];
+        takes(&self.on_element, 3) && others.iter().all(|(program, count)| program.as_ref().is_none_or(|program| takes(program, *count)))
+    }
+
+    /// The timers that it registers for each record, if it does nothing else then.
+    pub fn steady(&self) -> Option<Vec<(Domain, Place)>> {
+        let (last, statements) = self.on_element.functions[0].body.split_last()?;
+        let Statement::Return(Expr::Int(0)) = last else { return None };
+        let timer = |statement: &Statement| {
+            let Statement::Change(Change::Register(domain), time) = statement else { return None };
+            Some((*domain, place(time)?))
+        };
+        statements.iter().map(timer).collect()
+    }
+
+    /// The constants of all methods.
+    pub fn constants<'p>(&'p self, arena: &'p Bump) -> Constants<'p> {
+        let of = |program: &'p Option<Program>| program.as_ref().map_or(&[][..], |program| program.constants(arena));
+        let [event, clock, merge, clear] = [&self.on_event_time, &self.on_processing_time, &self.on_merge, &self.clear].map(of);
+        Constants([self.on_element.constants(arena), event, clock, merge, clear])
+    }
+
+    /// A record has come.
+    pub fn on_element<'a>(
+        &'a self,
+        constants: &Constants<'a>,
+        record: Input<'a>,
+        when: When<'a>,
+        arena: &'a Bump,
+    ) -> Result<Decision<'a>, Doubt> {
+        let stamp = Input::Value(when.stamp.map_or(Value::None, Value::Int));
+        answered(&self.on_element, constants.0[0], &mut [record, stamp, window_of(when, arena)], when, arena)
+    }
+
+    /// A timer is due.
+    pub fn on_time<'a>(
+        &'a self,
+        constants: &Constants<'a>,
+        domain: Domain,
+        time: i64,
+        when: When<'a>,
+        arena: &'a Bump,
+    ) -> Result<Decision<'a>, Doubt> {
+        let (program, constants) = match domain {
+            Domain::Event => (&self.on_event_time, constants.0[1]),
+            Domain::Clock => (&self.on_processing_time, constants.0[2]),
+        };
+        let inputs = &mut [Input::Value(Value::Int(time)), window_of(when, arena)];
+        program.as_ref().map_or_else(|| Ok(Decision::none(arena)), |program| answered(program, constants, inputs, when, arena))
+    }
+
+    /// Windows have become one.
+    pub fn on_merge<'a>(&'a self, constants: &Constants<'a>, when: When<'a>, arena: &'a Bump) -> Result<Decision<'a>, Doubt> {
+        done(self.on_merge.as_ref(), constants.0[3], when, arena)
+    }
+
+    /// A window is over.
+    pub fn clear<'a>(&'a self, constants: &Constants<'a>, when: When<'a>, arena: &'a Bump) -> Result<Decision<'a>, Doubt> {
+        done(self.clear.as_ref(), constants.0[4], when, arena)
+    }
+}
+
+fn place(time: &Expr) -> Option<Place> {
+    match time {
+        Expr::Int(time) => Some(Place::At(*time)),
+        Expr::Field(2, 0, _) => Some(Place::Last),
+        Expr::Field(2, 1, _) => Some(Place::Start),
+        Expr::Field(2, 2, _) => Some(Place::End),
+        _ => None,
+    }
+}
+
+/// The last time in the window, and its ends if it has some.
+fn window_of<'a>(when: When<'a>, arena: &'a Bump) -> Input<'a> {
+    let window = when.window;
+    let all = arena.alloc([window.last(), window.start, window.end].map(Value::Int));
+    Input::Value(Value::Tuple(if window.is_global() { &all[..1] } else { all }))
+}
+
+/// What a method that answers has decided: 0, or 1 to fire, 2 to purge, and 3 for both.
+fn answered<'a>(
+    program: &'a Program,
+    constants: &'a [Value<'a>],
+    inputs: &mut [Input<'a>],
+    when: When<'a>,
+    arena: &'a Bump,
+) -> Result<Decision<'a>, Doubt> {
+    let mut turn = Turn { when, decision: Decision::none(arena) };
+    let answer = program.call_in(Some(&mut turn), constants, inputs, arena, &mut MOST_STEPS.clone())?;
+    let Value::Int(answer @ 0..=3) = answer else { return Err(Doubt) };
+    Ok(Decision { fires: answer & 1 != 0, purges: answer & 2 != 0, ..turn.decision })
+}
+
+/// What a method without an answer does.
+fn done<'a>(program: Option<&'a Program>, constants: &'a [Value<'a>], when: When<'a>, arena: &'a Bump) -> Result<Decision<'a>, Doubt> {
+    let mut turn = Turn { when, decision: Decision::none(arena) };
+    if let Some(program) = program {
+        program.call_in(Some(&mut turn), constants, &mut [window_of(when, arena)], arena, &mut MOST_STEPS.clone())?;
+    }
+    Ok(turn.decision)
+}
+
+/// What a method asks for, and what it does.
+struct Turn<'a> {
+    when: When<'a>,
+    decision: Decision<'a>,
+}
+
+impl<'a> Context<'a> for Turn<'a> {
+    fn ask(&mut self, around: Around) -> Result<Value<'a>, Doubt> {
+        match around {
+            Around::Watermark => Ok(Value::Int(self.when.watermark)),
+            Around::Now => Ok(Value::Int(self.when.now)),
+            _ => Err(Doubt),
+        }
+    }
+
+    fn state(&mut self, _: u32) -> Result<Value<'a>, Doubt> {
+        Err(Doubt)
+    }
+
+    fn has(&mut self, _: u32, _: Asked) -> Result<bool, Doubt> {
+        Err(Doubt)
+    }
+
+    fn shown(&mut self, _: u32) -> Result<Value<'a>, Doubt> {
+        Err(Doubt)
+    }
+
+    fn entry(&mut self, _: u32, _: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
+        Err(Doubt)
+    }
+
+    fn has_no_entries(&mut self, _: u32) -> Result<bool, Doubt> {
+        Err(Doubt)
+    }
+
+    fn entries(&mut self, _: u32, _: Part) -> Result<Value<'a>, Doubt> {
+        Err(Doubt)
+    }
+
+    fn put_entry(&mut self, _: u32, _: Value<'a>, _: Option<Value<'a>>) -> Result<(), Doubt> {
+        Err(Doubt)
+    }
+
+    fn change(&mut self, change: Change, value: Value<'a>) -> Result<(), Doubt> {
+        let (adds, domain) = match change {
+            Change::Register(domain) => (true, domain),
+            Change::Delete(domain) => (false, domain),
+            _ => return Err(Doubt),
+        };
+        let Value::Int(time) = value else { return Err(Doubt) };
+        self.decision.timers.push((domain, adds, time));
+        Ok(())
+    }
+
+    fn side(&mut self, _: u32, _: Value<'a>, _: usize) {}
+}
