@@ -27,6 +27,7 @@ fn fields<'a>(rest: &mut &'a [u8], row: &'a Row, arena: &'a Bump) -> Result<Valu
         *value = match &field.kind {
             Kind::Int(bits) => Value::Int(Some(number(rest)?).filter(|number| within(*number, *bits)).ok_or(Doubt)?),
             Kind::Double => Value::Float(f64::from_le_bytes(take(rest, 8)?.try_into().map_err(|_| Doubt)?)),
+            Kind::Single => Value::Float(f32::from_le_bytes(take(rest, 4)?.try_into().map_err(|_| Doubt)?).into()),
             Kind::Bool => match take(rest, 1)? {
                 [0] => Value::Bool(false),
                 [1] => Value::Bool(true),
@@ -39,7 +40,7 @@ fn fields<'a>(rest: &mut &'a [u8], row: &'a Row, arena: &'a Bump) -> Result<Valu
             Kind::Row(row) => fields(rest, row, arena)?,
         };
     }
-    Ok(Value::Row(&row.shape, values))
+    Ok(row.of(values))
 }
 
 fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], Doubt> {

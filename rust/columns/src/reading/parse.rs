@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::json::Rules;
 use super::{Field, Format, Kind, Reading, Row};
 use crate::column::DEPTH;
 use crate::json::{Malformed, bits, malformed, names, parse, text};
@@ -12,7 +13,7 @@ pub(super) fn reading(of: &str) -> Result<Reading, Malformed> {
     let format = match text(&json["format"])? {
         "text" => Format::Text,
         "bytes" => Format::Plain,
-        "json" => Format::Json { row: row(&json, DEPTH)?, strict: json["strict"] == true },
+        "json" => Format::Json(row(&json, DEPTH)?, Rules { strict: json["strict"] == true, finite: json["finite"] == true }),
         "avro" => Format::Avro(row(&json, DEPTH)?),
         other => return Err(malformed(format!("{other:?} is no format of messages"))),
     };
@@ -20,7 +21,7 @@ pub(super) fn reading(of: &str) -> Result<Reading, Malformed> {
 }
 
 /// Recursive, to the depth.
-fn row(json: &Json, depth: usize) -> Result<Row, Malformed> {
+pub(super) fn row(json: &Json, depth: usize) -> Result<Row, Malformed> {
     let below = depth.checked_sub(1).ok_or_else(|| malformed("records are nested too deeply"))?;
     let (Some(named), Some(fields)) = (json["names"].as_array(), json["fields"].as_array()) else {
         return Err(malformed("a record has no names or no fields"));
@@ -30,7 +31,7 @@ fn row(json: &Json, depth: usize) -> Result<Row, Malformed> {
     if names.len() != fields.len() {
         return Err(malformed("there are not as many names as fields"));
     }
-    Ok(Row { shape: Shape { class: 0, names: Some(names) }, fields })
+    Ok(Row { shape: Shape { class: 0, names: Some(names) }, fields, tuple: json["tuple"] == true })
 }
 
 fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
@@ -42,10 +43,11 @@ fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
     let kind = match text(&json["as"])? {
         "int" => Kind::Int(bits(&json["bits"])?),
         "double" => Kind::Double,
+        "single" => Kind::Single,
         "bool" => Kind::Bool,
         "text" => Kind::Text,
         "row" => Kind::Row(row(json, depth)?),
         other => return Err(malformed(format!("{other:?} is no kind of field"))),
     };
-    Ok(Field { kind, null })
+    Ok(Field { kind, null, needed: json["needed"] == true })
 }
