@@ -323,6 +323,15 @@ class Reading:
         Raises:
             ValueError: there are not so many.
         """
+    def blocks(self, blocks: list[tuple[bytes, int]]) -> Batch | None:
+        """The records of blocks of Avro.
+
+        Args:
+            blocks: what is in each, and how many records.
+
+        Returns:
+            The records, without timestamps; None where one is doubtful.
+        """
     def lines(self, data: bytes, start: int) -> tuple[Batch, int, int]:
         """The records of the lines of a text, until one is doubtful; lines of whitespace have none.
 

@@ -52,6 +52,18 @@ impl Reading {
         Ok((batch(records)?, start + count))
     }
 
+    /// The records of blocks of Avro.
+    ///
+    /// Args:
+    ///     blocks: what is in each, and how many records.
+    ///
+    /// Returns:
+    ///     The records, without timestamps; None where one is doubtful.
+    fn blocks(&self, blocks: Vec<(Bound<'_, PyBytes>, usize)>) -> PyResult<Option<Batch>> {
+        let parts = blocks.iter().map(|(data, count)| (data.as_bytes(), *count));
+        self.reading.blocks(parts).map(batch).transpose()
+    }
+
     /// The records of the lines of a text, until one is doubtful; lines of whitespace have none.
     ///
     /// Args:

@@ -178,7 +178,7 @@ def _native_row(row_type: RowType) -> Layout:
     if row_type.form not in ("row", "tuple") or row_type.record_names is not None:
         raise NoForm
     fields = list(map(_native_field, row_type.types))
-    return {"names": row_type.names, "tuple": row_type.form == "tuple", "fields": fields}
+    return {"names": row_type.names, "form": row_type.form, "fields": fields}
 
 
 def _native_field(wanted: ct.DataType) -> Layout:

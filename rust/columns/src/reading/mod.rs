@@ -41,6 +41,8 @@ enum Format {
 struct Row {
     shape: Shape,
     fields: Box<[Field]>,
+    /// How many fields are not skipped.
+    kept: usize,
     /// Whether it is a tuple, which does not have the names.
     tuple: bool,
 }
@@ -58,6 +60,8 @@ struct Field {
     null: Option<u8>,
     /// Of JSON: whether it cannot be None.
     needed: bool,
+    /// Of Avro: whether the row does not have it.
+    skipped: bool,
 }
 
 /// What a field holds. Whole numbers have a size in bits.
@@ -69,6 +73,7 @@ enum Kind {
     Single,
     Bool,
     Text,
+    Bytes,
     Row(Row),
 }
 
@@ -110,6 +115,25 @@ impl Reading {
             (at, count) = ((end + 1).min(data.len()), count + 1);
         }
         (builder.finish(), count, at)
+    }
+
+    /// The records of blocks of Avro, of each with their number; `None` where one is doubtful, or a block has more.
+    pub fn blocks<'a>(&self, blocks: impl Iterator<Item = (&'a [u8], usize)>) -> Option<Column> {
+        let Format::Avro(row) = &self.format else { return None };
+        let (mut builder, mut arena) = (Builder::new(), Bump::new());
+        for (block, count) in blocks {
+            let mut at = 0;
+            for _ in 0..count {
+                let mut rest = &block[at..];
+                builder.push(avro::next(&mut rest, row, &arena).ok()?).ok()?;
+                at = block.len() - rest.len();
+                arena.reset();
+            }
+            if at < block.len() {
+                return None;
+            }
+        }
+        Some(builder.finish())
     }
 
     fn record<'a>(&'a self, message: &'a [u8], arena: &'a Bump) -> Result<Value<'a>, Doubt> {

@@ -28,10 +28,20 @@ pub(super) fn row(json: &Json, depth: usize) -> Result<Row, Malformed> {
     };
     let names = names(named)?;
     let fields = fields.iter().map(|one| field(one, below)).collect::<Result<Box<[Field]>, Malformed>>()?;
-    if names.len() != fields.len() {
+    let kept = fields.iter().filter(|field| !field.skipped).count();
+    if names.len() != kept {
         return Err(malformed("there are not as many names as fields"));
     }
-    Ok(Row { shape: Shape { class: 0, names: Some(names) }, fields, tuple: json["tuple"] == true })
+    let (class, tuple) = match &json["form"] {
+        Json::Null => (0, false),
+        form => match text(form)? {
+            "row" => (0, false),
+            "tuple" => (0, true),
+            "dict" => (Shape::DICT, false),
+            other => return Err(malformed(format!("{other:?} is no form of records"))),
+        },
+    };
+    Ok(Row { shape: Shape { class, names: Some(names) }, fields, kept, tuple })
 }
 
 fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
@@ -46,8 +56,9 @@ fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
         "single" => Kind::Single,
         "bool" => Kind::Bool,
         "text" => Kind::Text,
+        "bytes" => Kind::Bytes,
         "row" => Kind::Row(row(json, depth)?),
         other => return Err(malformed(format!("{other:?} is no kind of field"))),
     };
-    Ok(Field { kind, null, needed: json["needed"] == true })
+    Ok(Field { kind, null, needed: json["needed"] == true, skipped: json["skipped"] == true })
 }
