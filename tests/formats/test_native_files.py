@@ -18,7 +18,7 @@ from penstock.common.data_types import DataTypes as D
 from penstock.connectors.formats import csv as csv_format
 from penstock.connectors.formats import native_csv
 from penstock.datastream import StreamExecutionEnvironment
-from penstock.datastream.connectors import FileSource
+from penstock.datastream.connectors import FileSource, HybridSource
 from penstock.datastream.formats import AvroReaderFormat, AvroSchema, CsvReaderFormat, CsvSchema, JsonReaderFormat
 from penstock.errors import JobExecutionError
 from penstock.runtime import native
@@ -457,6 +457,22 @@ def test_a_program_gets_the_same_records(name: str, tmp_path: Path) -> None:
     for way in ("auto", "off"):
         with program(environment(way), source.build()).execute_and_collect() as records:
             assert sorted(records) == expected, way
+
+
+def test_sources_one_behind_the_other_give_columns(tmp_path: Path) -> None:
+    for name, (_, line) in FORMATS.items():
+        (tmp_path / name).write_text("\n".join(map(line, range(100))))
+    first, second = (
+        FileSource.for_record_stream_format(file_format, str(tmp_path / name)).build()
+        for name, (file_format, _) in FORMATS.items()
+    )
+    both = HybridSource.builder(first).add_source(second).build()
+    for split in both.splits(1):
+        [records] = both.read_columns(split, FUNCTIONS, True)
+        assert isinstance(records.values, BatchRecords)
+    for way in ("auto", "off"):
+        with program(environment(way), both).execute_and_collect() as records:
+            assert sorted(records) == sorted((n, f"w{n}") for n in [*range(100), *range(100)] if n % 7 != 3)
 
 
 @pytest.mark.parametrize("name", FORMATS)

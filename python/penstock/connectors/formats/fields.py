@@ -82,7 +82,7 @@ _NATIVE = {
 
 
 def native_scalar(wanted: DataType) -> Layout:
-    """How native code reads a value that is no list, dict or row."""
+    """How native code reads a value without parts."""
     kind = type(wanted)
     if kind in BITS:
         return {"as": "int", "bits": BITS[kind]}

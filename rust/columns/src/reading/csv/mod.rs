@@ -171,8 +171,7 @@ impl CsvRows {
     /// Whether the fields of the row are the names of the columns.
     fn names_columns(&self) -> bool {
         let names = self.form.shape.names.as_deref().unwrap_or_default();
-        let is_named = |(index, name): (usize, &Box<str>)| self.fields.get(&self.data, index) == &**name;
-        self.check_width().is_ok() && names.iter().enumerate().all(is_named)
+        self.check_width().is_ok() && (0..names.len()).all(|index| *self.fields.get(&self.data, index) == *names[index])
     }
 
     /// Finds the fields of the next row; where the one behind it begins.
