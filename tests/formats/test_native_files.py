@@ -13,13 +13,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from penstock.common import Configuration, Duration, Types
+from penstock.common import Configuration, Duration, Time, Types, WatermarkStrategy
 from penstock.common.data_types import DataTypes as D
 from penstock.connectors.formats import csv as csv_format
 from penstock.connectors.formats import native_csv
-from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream import (
+    AggregateFunction,
+    KeyedProcessFunction,
+    StreamExecutionEnvironment,
+    ValueStateDescriptor,
+)
 from penstock.datastream.connectors import FileSource, HybridSource
 from penstock.datastream.formats import AvroReaderFormat, AvroSchema, CsvReaderFormat, CsvSchema, JsonReaderFormat
+from penstock.datastream.window import SlidingEventTimeWindows, TumblingEventTimeWindows
 from penstock.errors import JobExecutionError
 from penstock.runtime import native
 from penstock.runtime.io.file_format import FileFormat
@@ -409,6 +415,34 @@ def program(env: StreamExecutionEnvironment, source: FileSource[Any]) -> Any:
     )
 
 
+TIMES = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda r, _: r["n"])
+
+
+class Sizes(AggregateFunction):
+    def create_accumulator(self) -> Any:
+        return 0, ""
+
+    def add(self, value: Any, accumulator: Any) -> Any:
+        return accumulator[0] + value["n"], max(accumulator[1], value["word"])
+
+    def get_result(self, accumulator: Any) -> Any:
+        return accumulator
+
+    def merge(self, a: Any, b: Any) -> Any:
+        return a[0] + b[0], max(a[1], b[1])
+
+
+class Before(KeyedProcessFunction):
+    def open(self, runtime_context: Any) -> None:
+        self.last = runtime_context.get_state(ValueStateDescriptor("last", Types.PICKLED_BYTE_ARRAY()))
+
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        last = self.last.value()
+        if last is not None:
+            yield value["n"] - last["n"], last
+        self.last.update(value)
+
+
 FUNCTIONS_OF_DICTS: dict[str, Any] = {
     "fields": lambda s: s.map(lambda r: (r["n"], r["word"][0], r.get("large"), r.get("z", 1), len(r), "n" in r)),
     "records": lambda s: s.filter(lambda r: r["n"] % 3 == 0),
@@ -421,6 +455,22 @@ FUNCTIONS_OF_DICTS: dict[str, Any] = {
     "python": lambda s: s.map(lambda r: (sorted(r), type(r).__name__, r)),
     "sums": lambda s: s.key_by(lambda r: r["n"] % 5).sum(0),
     "windows": lambda s: s.key_by(lambda r: r["n"] % 5).count_window(7).reduce(lambda a, b: b),
+    "time": lambda s: (
+        s.assign_timestamps_and_watermarks(TIMES)
+        .key_by(lambda r: r["n"] % 3)
+        .window(TumblingEventTimeWindows.of(Time.milliseconds(100)))
+        .reduce(lambda a, b: b if b["n"] > a["n"] else a)
+    ),
+    "accumulators": lambda s: (
+        s.assign_timestamps_and_watermarks(TIMES)
+        .key_by(lambda r: r["n"] % 3)
+        .window(SlidingEventTimeWindows.of(Time.milliseconds(100), Time.milliseconds(50)))
+        .aggregate(Sizes())
+    ),
+    "state": lambda s: s.key_by(lambda r: r["word"][-1]).process(Before()),
+    "greatest": lambda s: s.key_by(lambda r: r["n"] % 5).max_by(0),
+    "unions": lambda s: s.union(s.filter(lambda r: r["n"] > 800)).map(lambda r: (r["n"], r)),
+    "many": lambda s: s.flat_map(lambda r: [r, r["n"]] if r["n"] % 100 == 0 else []),
     "exchange": lambda s: s.rebalance().map(lambda r: r["word"]),
 }
 
