@@ -7,6 +7,7 @@ from penstock._stubs.job_graph import *
 from penstock._stubs.keyed import *
 from penstock._stubs.objects import *
 from penstock._stubs.process import *
+from penstock._stubs.readings import *
 from penstock._stubs.regions import *
 from penstock._stubs.shapes import *
 from penstock._stubs.state import *

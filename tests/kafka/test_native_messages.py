@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
 from typing import Any
 
+import fastavro
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,6 +151,31 @@ def test_records_of_avro_are_the_rows_of_the_schema(row: Row, behind: bytes) -> 
 @given(st.binary(max_size=24))
 def test_bytes_that_are_no_records_of_avro_are_in_doubt(message: bytes) -> None:
     agrees(AVRO_IN, message)
+
+
+SINGLES = Types.ROW_NAMED(["s"], [Types.FLOAT()])
+SINGLE_AVRO = {
+    "type": "record",
+    "name": "S",
+    "fields": [{"name": "s", "type": ["null", "float"]}, {"name": "b", "type": "bytes"}],
+}
+
+
+@given(st.floats() | st.integers(-(2**63), 2**63 - 1) | st.sampled_from([3.4028235677973366e38, 1e39, 1e-46]))
+def test_single_floats_of_json(number: float) -> None:
+    schema = JsonRowDeserializationSchema.builder().type_info(SINGLES).build()
+    assert agrees(schema, json.dumps({"s": number}).encode()) == math.isfinite(number)
+    for text in (b'{"s": 1e999}', b'{"s": "1.5"}', b'{"s": null}'):
+        agrees(schema, text)
+
+
+@given(st.none() | st.floats(width=32), st.binary(max_size=5))
+def test_single_floats_and_bytes_of_avro(number: float | None, data: bytes) -> None:
+    message = io.BytesIO()
+    fastavro.schemaless_writer(message, SINGLE_AVRO, {"s": number, "b": data})
+    assert agrees(AvroRowDeserializationSchema(avro_schema_string=json.dumps(SINGLE_AVRO)), message.getvalue())
+    written = AvroRowSerializationSchema(avro_schema_string=json.dumps(SINGLE_AVRO))
+    assert messages.layout_of(functions(), written) is None
 
 
 def test_usual_messages_are_read_natively() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from datetime import date
 from decimal import Decimal
 
+import fastavro
 import pytest
 
-from penstock.common import Instant, Row, Types
+from penstock.common import Configuration, Instant, Row, Types, WatermarkStrategy
 from penstock.common.data_types import DataTypes as D
 from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.connectors import FileSource
 from penstock.datastream.formats import (
     AvroBulkWriters,
     AvroReaderFormat,
@@ -83,6 +86,30 @@ def test_what_spark_writes_is_read(spark, tmp_path, parallelism):
     for name, file_format in formats.items():
         records = read(file_format, tmp_path / name, env=environment(spark, parallelism))
         assert sorted(records, key=lambda row: row.n) == RECORDS
+
+
+@pytest.mark.parametrize("name", ["csv", "json", "avro"])
+def test_files_become_columns_on_spark(spark, tmp_path, name):
+    lines = [f'{row.n},"{row.word}"' if row.n % 90 else f'"{row.n}" ,"{row.word}"' for row in RECORDS]
+    objects = [json.dumps({"n": row.n, "word": row.word, "more": None}) for row in RECORDS]
+    (tmp_path / "csv").write_text("\n".join(lines))
+    (tmp_path / "json").write_text("\n".join(objects))
+    with (tmp_path / "avro").open("wb") as file:
+        fastavro.writer(file, json.loads(str(AVRO)), [row.as_dict() for row in RECORDS], sync_interval=500)
+    formats = {
+        "csv": CsvReaderFormat.for_schema(SCHEMA),
+        "json": JsonReaderFormat.for_row_type(KIND),
+        "avro": AvroReaderFormat.for_generic_record(AVRO),
+    }
+    source = FileSource.for_record_stream_format(formats[name], str(tmp_path / name)).build()
+    for way in ("auto", "off"):
+        env = StreamExecutionEnvironment.get_execution_environment(
+            Configuration().set_string("penstock.native", way), spark=spark
+        ).set_parallelism(2)
+        rows = env.from_source(source, WatermarkStrategy.no_watermarks(), "files").rebalance()
+        pairs = rows.filter(lambda row: row["n"] % 3 == 0).map(lambda row: (row["n"], row["word"].upper()))
+        with pairs.execute_and_collect() as records:
+            assert sorted(records) == [(n, word.upper()) for n, word in PAIRS if n % 3 == 0], way
 
 
 def test_types_that_spark_has_too(spark, tmp_path):

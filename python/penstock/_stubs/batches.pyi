@@ -297,29 +297,3 @@ class Layout:
         Raises:
             ValueError: there are not so many records, or the layout is one of bytes.
         """
-
-@final
-class Reading:
-    """How messages are read as records.
-
-    Args:
-        text: JSON, as ``penstock.runtime.columns.layouts`` makes it.
-
-    Raises:
-        ValueError: the text does not say what messages are.
-    """
-
-    def __new__(cls, text: str) -> Reading: ...
-    def read(self, messages: list[bytes | None], start: int) -> tuple[Batch, int]:
-        """The records of some messages, until one is doubtful.
-
-        Args:
-            messages: bytes, or None.
-            start: the first one that is read.
-
-        Returns:
-            The records, without timestamps; and the place behind the last message in them: if there is one, Python reads it.
-
-        Raises:
-            ValueError: there are not so many.
-        """

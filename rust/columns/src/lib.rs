@@ -29,7 +29,7 @@ pub use heap::{Heap, Tree};
 pub use machine::Input;
 pub use pipeline::{Pipeline, Progress, Stage};
 pub use program::Program;
-pub use reading::Reading;
+pub use reading::{CsvRows, Reading};
 pub use router::Router;
 pub use tables::{
     Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Delta, Domain, Evictor, Fired, Fold,

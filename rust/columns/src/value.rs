@@ -95,6 +95,14 @@ pub struct Shape {
 const OF_ROWS: [&str; 7] = ["as_dict", "get_fields_by_names", "get_row_kind", "of_kind", "of_values", "set_field_names", "set_row_kind"];
 
 impl Shape {
+    /// The number that a `dict` has in place of a class; the names are its keys.
+    pub const DICT: u32 = u32::MAX;
+
+    /// Whether it is that of a `dict`: a column has such rows, a value is a [`Value::Dict`].
+    pub fn is_dict(&self) -> bool {
+        self.class == Self::DICT
+    }
+
     /// Whether an object of so many fields can have it.
     pub fn fits(&self, fields: usize) -> bool {
         self.names.as_ref().is_none_or(|names| names.len() == fields)
@@ -105,8 +113,14 @@ impl Shape {
         self.names.as_ref()?.iter().position(|own| **own == *name)
     }
 
+    /// The field that a `Row` or a `dict` has at a key.
+    pub fn key(&self, name: &str) -> Option<usize> {
+        if self.class == 0 || self.is_dict() { self.position(name) } else { None }
+    }
+
     /// The field that an attribute of this name is.
     pub fn attribute(&self, name: &str) -> Option<usize> {
-        if self.class == 0 && (name.starts_with('_') || OF_ROWS.contains(&name)) { None } else { self.position(name) }
+        let hidden = self.class == 0 && (name.starts_with('_') || OF_ROWS.contains(&name));
+        if hidden || self.is_dict() { None } else { self.position(name) }
     }
 }

@@ -5,7 +5,7 @@ use penstock_columns::{Column, Data, Shape};
 use penstock_runtime::columns::different;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 
 use super::owned::{Objects, listed, tuple};
 use super::shapes::{bare, class, rows, set};
@@ -63,7 +63,7 @@ fn part<'py>(py: Python<'py>, items: &Objects<'py>, start: usize, end: usize) ->
     listed(py, end - start, items.at[start..end].iter().map(|&object| unsafe { Bound::from_borrowed_ptr(py, object) }))
 }
 
-/// Rows, or objects of a dataclass.
+/// Rows, dicts, or objects of a dataclass.
 fn of_shape<'py>(py: Python<'py>, shape: &Shape, fields: &[Objects<'py>], count: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let nothing = PyTuple::empty(py);
     if shape.class == 0 {
@@ -72,6 +72,10 @@ fn of_shape<'py>(py: Python<'py>, shape: &Shape, fields: &[Objects<'py>], count:
             None => py.None().into_bound(py),
         };
         return (0..count).map(|row| row_object(py, &names, fields, row, &nothing)).collect();
+    }
+    if shape.is_dict() {
+        let names: Vec<Bound<'py, PyString>> = shape.names.iter().flatten().map(|name| PyString::intern(py, name)).collect();
+        return (0..count).map(|row| dict(py, &names, fields, row)).collect();
     }
     let class = class(shape.class).ok_or_else(|| PyValueError::new_err("the class of these records is not known here"))?;
     let object: &Bound<'py, PyType> = class.object.bind(py);
@@ -84,6 +88,15 @@ fn of_shape<'py>(py: Python<'py>, shape: &Shape, fields: &[Objects<'py>], count:
         Ok(made)
     };
     (0..count).map(made).collect()
+}
+
+fn dict<'py>(py: Python<'py>, names: &[Bound<'py, PyString>], fields: &[Objects<'py>], row: usize) -> PyResult<Bound<'py, PyAny>> {
+    let made = PyDict::new(py);
+    for (name, field) in names.iter().zip(fields) {
+        // SAFETY: the column keeps it alive
+        made.set_item(name, unsafe { Bound::from_borrowed_ptr(py, field.at[row]) })?;
+    }
+    Ok(made.into_any())
 }
 
 fn row_object<'py>(

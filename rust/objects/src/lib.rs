@@ -38,7 +38,7 @@ pub use keyed_table::{KeyOrder, KeyedTable};
 pub use layouts::Layout;
 pub use pipelines::{Pipeline, Program};
 pub use process::KeyedProcess;
-pub use readings::Reading;
+pub use readings::{CsvRows, Reading};
 pub use router::KeyRouter;
 pub use triggers::KeyedTriggers;
 pub use windows::KeyedWindows;

@@ -4,11 +4,12 @@ ends may be in quotes, so it cannot be cut. Sources of the semantics: ``CsvReade
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from types import ModuleType
 from typing import IO, Any, ClassVar
@@ -29,6 +30,7 @@ from penstock.connectors.formats.csv_schema import (
     quoter,
 )
 from penstock.connectors.formats.fields import text_reader, text_writer
+from penstock.connectors.formats.native_csv import NativeRows, Unsure, native_rows
 from penstock.errors import FileFormatError
 from penstock.runtime.columns.layouts import (
     ColumnsWriter,
@@ -88,13 +90,31 @@ class CsvReaderFormat(StreamFormat[Any]):
                         "and escapes of the file, and the characters of the schema."
                     ) from error
 
+    def read_columns(self, split: Split, functions: ModuleType) -> Iterator[Records[Any]]:
+        """As :meth:`read`; rows that native code reads for certain become columns."""
+        rows = native_rows(functions, self.schema) if type(self) is CsvReaderFormat else None
+        return self.read(split) if rows is None else self._read_columns(split, rows)
+
+    def _read_columns(self, split: Split, native: Any) -> Iterator[Records[Any]]:
+        path, done, schema = path_of(split), split.start or 0, self.schema
+        readers = [text_reader(column.data_type, schema.elements_of(column), schema.null) for column in schema.columns]
+        with contextlib.suppress(Unsure), opened(path) as file:
+            rows = NativeRows(native, file, lambda texts: self._records(path, texts, 0, readers))
+            rows.pass_over(done)
+            while parts := rows.parts(_BATCH):
+                for records, count in parts:
+                    done += count
+                    yield Records(records, done)
+            return
+        yield from self.read(replace(split, start=done))
+
     def _rows(self, path: str, done: int, slow: bool) -> Iterator[list[Row]]:
         with inflating(path), opened(path) as file:
             rows = CsvRows(file, path, self.schema, slow=slow)
-            for _ in range(done):
-                if next(rows, None) is None:
-                    raise ends_before(path, done)
             try:
+                for _ in range(done):
+                    if next(rows, None) is None:
+                        raise ends_before(path, done)
                 while batch := list(islice(rows, _BATCH)):
                     yield batch
             except UnicodeDecodeError as error:

@@ -14,6 +14,8 @@ from penstock.common.time import Instant
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, SqlTimeType
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors.java_texts import BYTES, TEXTS, Texts, decimal, fraction, iso_date, trimmed
+from penstock.runtime.columns.layouts import Layout, NoForm
+from penstock.runtime.columns.records import BITS
 
 Text = Callable[[Any], str]
 
@@ -68,6 +70,25 @@ _TEXTS: Mapping[type[DataType], Texts] = {
 }
 """The texts of scalars in columns."""
 _WRITERS = {data_type: texts.fitting for data_type, texts in _TEXTS.items()}
+
+
+_NATIVE = {
+    ct.BooleanType: "bool",
+    ct.VarCharType: "text",
+    ct.CharType: "text",
+    ct.FloatType: "single",
+    ct.DoubleType: "double",
+}
+
+
+def native_scalar(wanted: DataType) -> Layout:
+    """How native code reads a value without parts."""
+    kind = type(wanted)
+    if kind in BITS:
+        return {"as": "int", "bits": BITS[kind]}
+    if kind not in _NATIVE:
+        raise NoForm
+    return {"as": _NATIVE[kind]}
 
 
 def text_reader(wanted: ct.DataType, separator: str, null: str | None) -> Convert:

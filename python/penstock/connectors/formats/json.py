@@ -4,10 +4,11 @@ file is the lines that begin in it."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from types import ModuleType
 from typing import IO, Any
 
 from penstock.common import column_types as ct
@@ -16,14 +17,25 @@ from penstock.common.column_types import DecimalType, RowType, row_type_of
 from penstock.common.serialization import Encoder
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.common.typesystem.conversions import Convert, same
-from penstock.connectors.formats.fields import text_reader, text_writer
+from penstock.connectors.formats.fields import native_scalar, text_reader, text_writer
 from penstock.errors import FileFormatError
-from penstock.runtime.columns.layouts import Layout, NoForm, layout_or_none, record, scalar, whole
+from penstock.runtime.columns.layouts import (
+    MOST_DOUBTS,
+    Layout,
+    NoForm,
+    compiled_reading,
+    layout_or_none,
+    record,
+    scalar,
+    whole,
+)
 from penstock.runtime.columns.parts import Unfit, elements, entries, fields, within
 from penstock.runtime.columns.records import BITS, fields_of, maker, of_kind, types_in
 from penstock.runtime.io.file_format import StreamFormat, inflating, path_of
-from penstock.runtime.io.file_source import pieces_of, read_text
+from penstock.runtime.io.file_source import pieces_of, read_blocks, read_text
+from penstock.runtime.io.files import text_lines
 from penstock.runtime.io.splits import Records, Split
+from penstock.runtime.native import BatchRecords
 from penstock.storage.storage import Dated
 
 __all__ = ["JsonLinesEncoder", "JsonReaderFormat"]
@@ -50,32 +62,75 @@ class JsonReaderFormat(StreamFormat[Any]):
         """The file, or pieces of 32 MiB where it is not compressed."""
         return pieces_of(file, "UTF-8", splittable)
 
+    @property
+    def reading(self) -> Layout | None:
+        """How native code reads the rows; None if it does not."""
+        return layout_or_none(lambda: {"format": "json", "finite": True, **_native_row(self.row_type)})
+
     def read(self, split: Split) -> Iterator[Records[Any]]:
         """The rows of a piece of a file. Lines without anything are left out."""
-        convert = _codec(self.row_type, reads=True)
-        exact = any(isinstance(part, DecimalType) for part in types_in(self.row_type))
-        decode = json.JSONDecoder(parse_float=Decimal if exact else None).decode
-        done = 0
+        rows = _Rows(self.row_type, split)
         with inflating(path_of(split)):
             for lines in read_text(split, "UTF-8"):
-                numbered = enumerate(lines.values, done + 1)
-                rows = [self._row(line, number, split, decode, convert) for number, line in numbered if line.strip()]
-                done += len(lines.values)
-                yield Records(rows, lines.position)
+                yield Records(rows.of(lines.values), lines.position)
 
-    def _row(self, line: str, number: int, split: Split, decode: Convert, convert: Convert) -> Any:
+    def read_columns(self, split: Split, functions: ModuleType) -> Iterator[Records[Any]]:
+        """As :meth:`read`; lines that native code reads for certain become columns."""
+        reading = compiled_reading(functions, self.reading) if type(self) is JsonReaderFormat else None
+        return self.read(split) if reading is None else self._read_columns(split, reading)
+
+    def _read_columns(self, split: Split, reading: Any) -> Iterator[Records[Any]]:
+        rows = _Rows(self.row_type, split)
+        with inflating(path_of(split)):
+            for block, position in read_blocks(split):
+                for values, behind in list(_parts(block, rows, reading)):  # an error of one comes before any of them
+                    yield Records(values, position - len(block) + behind)
+
+
+class _Rows:
+    """Makes rows of the lines of a split, one after the other."""
+
+    def __init__(self, row_type: RowType, split: Split) -> None:
+        exact = any(isinstance(part, DecimalType) for part in types_in(row_type))
+        self._decode = json.JSONDecoder(parse_float=Decimal if exact else None).decode
+        self._convert, self._split = _codec(row_type, reads=True), split
+        self.done = 0  # lines
+
+    def of(self, lines: Sequence[str]) -> list[Any]:
+        """The rows of the next lines."""
+        numbered = enumerate(lines, self.done + 1)
+        rows = [self._row(line, number) for number, line in numbered if line.strip()]
+        self.done += len(lines)
+        return rows
+
+    def _row(self, line: str, number: int) -> Any:
         try:
-            return convert(decode(line))
+            return self._convert(self._decode(line))
         except json.JSONDecodeError as error:
             raise FileFormatError(
-                f"{_place(split, number)}: {shortened(line)} is not JSON: {error}. Perhaps the file has not been "
+                f"{_place(self._split, number)}: {shortened(line)} is not JSON: {error}. Perhaps the file has not been "
                 "written to its end, or an object has several lines; there must be one on each."
             ) from error
         except _Misfit as misfit:
             raise FileFormatError(
-                f"{_place(split, number)}: {shortened(misfit.value)} in the field {misfit.place!r} cannot be read as "
-                f"{misfit.wanted}: {misfit.why}. Correct the file, or declare another type."
+                f"{_place(self._split, number)}: {shortened(misfit.value)} in the field {misfit.place!r} cannot be "
+                f"read as {misfit.wanted}: {misfit.why}. Correct the file, or declare another type."
             ) from misfit.__cause__
+
+
+def _parts(block: bytes, rows: _Rows, reading: Any) -> Iterator[tuple[Sequence[Any], int]]:
+    """The records of a block of whole lines in parts, each with the place behind it; the last with that of its end."""
+    at = doubts = 0
+    while at < len(block):
+        batch, lines, at = reading.lines(block, at)
+        rows.done += lines
+        if len(batch) or at == len(block):
+            yield BatchRecords(batch), at
+        if at < len(block):
+            doubts += 1
+            end = len(block) if doubts > MOST_DOUBTS else block.find(b"\n", at) + 1 or len(block)
+            yield rows.of(text_lines(block[at:end].decode(errors="replace"))), end
+            at = end
 
 
 def _place(split: Split, number: int) -> str:
@@ -116,6 +171,23 @@ class JsonLinesEncoder(Encoder[Any]):
                 f"The value {shortened(misfit.value)} cannot be written into the field {misfit.place!r} of type "
                 f"{misfit.wanted}: {misfit.why}. Convert it in a map() before the sink, or declare another type."
             ) from misfit.__cause__
+
+
+def _native_row(row_type: RowType) -> Layout:
+    """How native code reads an object."""
+    if row_type.form not in ("row", "tuple") or row_type.record_names is not None:
+        raise NoForm
+    fields = list(map(_native_field, row_type.types))
+    return {"names": row_type.names, "form": row_type.form, "fields": fields}
+
+
+def _native_field(wanted: ct.DataType) -> Layout:
+    """The same of a field."""
+    if isinstance(wanted, RowType):
+        form = {"as": "row", **_native_row(wanted)}
+    else:
+        form = native_scalar(wanted)
+    return {**form, "needed": not wanted.nullable}
 
 
 def _layout(wanted: ct.DataType) -> Layout:

@@ -27,6 +27,7 @@ from penstock.connectors.kafka.offsets import (
     Subscription,
 )
 from penstock.errors import ConfigurationError
+from penstock.runtime.columns.layouts import MOST_DOUBTS
 from penstock.runtime.io.splits import Records, Split
 from penstock.runtime.native import BatchRecords
 from penstock.runtime.usercode.failure import failure_of
@@ -129,7 +130,6 @@ def read(
 
 
 _Make = Callable[[Sequence[Any], Any], "tuple[Sequence[Any], list[int | None]]"]
-_MOST_DOUBTS = 8  # among the messages of a batch, until the schema reads the rest of it
 
 
 def _parts(
@@ -149,7 +149,7 @@ def _parts(
         at = end
         if at < len(messages):
             doubts += 1
-            part = messages[at:] if doubts > _MOST_DOUBTS else messages[at : at + 1]
+            part = messages[at:] if doubts > MOST_DOUBTS else messages[at : at + 1]
             parts.append((part, *make(part, schema)))
             at += len(part)
     return iter(parts)

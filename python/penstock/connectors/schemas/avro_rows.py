@@ -131,6 +131,7 @@ _PLAIN: dict[str, TypeInformation[Any]] = {
 
 
 _NATIVE_KINDS = {"int": "int", "long": "int", "double": "double", "boolean": "bool", "string": "text"}
+_READ_KINDS = {**_NATIVE_KINDS, "float": "single", "bytes": "bytes"}
 _NATIVE_BITS = {"int": 32, "long": 64}
 
 
@@ -199,7 +200,7 @@ class _AvroForm:
         kind, null, resolved = self._native_kind(schema)
         if kind == "record":
             return {"as": "row", "null": null, **self.native_row(resolved)}
-        return {"as": _NATIVE_KINDS[kind], "null": null, "bits": _NATIVE_BITS.get(kind)}
+        return {"as": _READ_KINDS[kind], "null": null, "bits": _NATIVE_BITS.get(kind)}
 
     def _native_kind(self, schema: Any) -> tuple[str, int | None, Any]:
         """The kind of a field, of a union of it with null the branch of that, and its schema."""
@@ -211,7 +212,7 @@ class _AvroForm:
                 raise NoForm
             null, resolved = branches.index("null"), self._resolved(single)
         kind = resolved["type"] if isinstance(resolved, dict) and "logicalType" not in resolved else ""
-        if kind != "record" and kind not in _NATIVE_KINDS:
+        if kind != "record" and kind not in _READ_KINDS:
             raise NoForm
         return kind, null, resolved
 
@@ -222,6 +223,8 @@ class _AvroForm:
             parts = resolved["fields"]
             names = [field["name"] for field in parts]
             form = record(("", "", ""), [self.native_form(field["type"]) for field in parts], names=names)
+        elif kind not in _NATIVE_KINDS:
+            raise NoForm
         else:
             form = scalar_form(f"avro_{_NATIVE_KINDS[kind]}", bits=_NATIVE_BITS.get(kind))
         return form if null is None else {**form, "before": chr(2 * (1 - null)), "none": chr(2 * null)}

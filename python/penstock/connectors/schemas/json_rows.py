@@ -422,6 +422,8 @@ def _native_field(type_info: TypeInformation[Any]) -> Layout:
     kind = kind_of(type_info)
     if kind in BITS:
         return {"as": "int", "bits": BITS[kind]}
+    if kind is BasicType.FLOAT:
+        return {"as": "single"}
     if kind not in _NATIVE:
         raise NoForm
     return {"as": _NATIVE[kind]}

@@ -5,8 +5,9 @@ visible."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 from penstock.common import Duration, TypeInformation, checks
@@ -427,13 +428,22 @@ class FileSource(Source[T_co]):
         return self.paths
 
     def read(self, split: Split) -> Iterator[Records[T_co]]:
+        return self._read(split, self.format.read)
+
+    def read_columns(self, split: Split, functions: ModuleType, wanted: bool) -> Iterator[Records[T_co]]:
+        """As :meth:`read`; records become columns where the format has a native form."""
+        if type(self) is not FileSource:  # a derived class may read otherwise
+            return self.read(split)
+        return self._read(split, lambda piece: self.format.read_columns(piece, functions))
+
+    def _read(self, split: Split, read: Callable[[Split], Iterator[Records[T_co]]]) -> Iterator[Records[T_co]]:
         if self.bounded:
-            yield from self.format.read(split)
+            yield from read(split)
             return
         if watched_folders.is_read(split):
             return
         least = watched_folders.length_to_check(split)
-        yield from self.format.read(watched_folders.piece_of(split))
+        yield from read(watched_folders.piece_of(split))
         watched_folders.check_length(split, least)
 
 

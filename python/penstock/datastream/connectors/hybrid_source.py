@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, cast
 
 from penstock.common import checks
@@ -149,6 +150,10 @@ class HybridSource(Source[Any]):
     def read(self, split: Split) -> Iterator[Records[Any]]:
         source, inner = self._inner(split)
         return source.read(inner)
+
+    def read_columns(self, split: Split, functions: ModuleType, wanted: bool) -> Iterator[Records[Any]]:
+        source, inner = self._inner(split)
+        return source.read_columns(inner, functions, wanted)
 
     def locations(self) -> tuple[str, ...]:
         return tuple(place for source in self.sources for place in source.locations())

@@ -1,4 +1,5 @@
-"""How native code writes records as text or bytes, and reads messages: plain data, which travels to it as JSON.
+"""How native code writes records as text or bytes, and reads messages and lines: plain data, which travels to it as
+JSON.
 
 A layout says what stands around and between the fields of a record, and how each is written. Formats make it of their
 types; where native code has no form for one, the whole layout is None, and records are written as objects. So they are
@@ -19,6 +20,10 @@ from penstock.runtime.buffers.value_checks import BITS
 
 Layout = dict[str, Any]
 """A layout, or a part of one; the Rust module ``penstock_columns::writing`` says what it may hold."""
+
+
+MOST_DOUBTS = 8
+"""Among the records that are read together, until all of the rest are read as objects."""
 
 
 class NoForm(Exception):

@@ -10,6 +10,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from penstock.common import checks
@@ -64,6 +65,11 @@ class FileFormat(ABC, Generic[T]):
             FileFormatError: the file is not what the format says.
             OSError: it cannot be read.
         """
+
+    def read_columns(self, split: Split, functions: ModuleType) -> Iterator[Records[T]]:
+        """As :meth:`read`, where native code is in use, and records may be those of a native batch. Penstock's own
+        formats override it."""
+        return self.read(split)
 
 
 class StreamFormat(FileFormat[T]):

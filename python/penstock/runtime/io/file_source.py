@@ -98,15 +98,21 @@ def pieces_of(file: Dated, charset: str, splittable: bool) -> list[Split]:
 def read_text(split: Split, charset: str) -> Iterator[Records[str]]:
     """The lines of a split, some 256 KiB at a time. FileFormatError if the file ends before the split; OSError
     if it cannot be read; EOFError, zlib.error, lzma.LZMAError if its compression is damaged."""
-    path, start = path_of(split), split.start or 0
-    with opened(path) as file:
-        if not cuts_at_bytes(charset):
-            text = file.read().decode(charset, errors="replace")
-            if not start:
-                yield Records(text_lines(text), len(text))
-            return
-        for block, position in blocks(file, start, END_OF_FILE if split.end is None else split.end, path):
+    if cuts_at_bytes(charset):
+        for block, position in read_blocks(split):
             yield Records(Lines(block, charset), position)
+        return
+    with opened(path_of(split)) as file:
+        text = file.read().decode(charset, errors="replace")
+        if not split.start:
+            yield Records(text_lines(text), len(text))
+
+
+def read_blocks(split: Split) -> Iterator[tuple[bytes, int]]:
+    """The same as bytes, with the position behind them. The charset lets files be cut at bytes."""
+    path = path_of(split)
+    with opened(path) as file:
+        yield from blocks(file, split.start or 0, END_OF_FILE if split.end is None else split.end, path)
 
 
 class Lines(ColumnarRecords[str]):

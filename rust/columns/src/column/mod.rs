@@ -4,7 +4,7 @@
 //! Data::None              nothing but None
 //! Data::Bools … Bytes     the values; where one is None something stands in its place
 //! Data::Tuples            a column per field, all as long as this one
-//! Data::Rows              the same with a shape
+//! Data::Rows              the same with a shape, also that of a dict
 //! Data::Lists             where each list begins and ends in the column of all items
 //! ```
 //!
@@ -199,9 +199,18 @@ impl Column {
         }
     }
 
-    /// The columns of its fields, if it is of tuples or rows.
+    /// The columns of its fields, if it is of tuples or rows; not of dicts, whose fields have no places.
     #[inline]
     pub fn fields(&self) -> Option<&[Self]> {
+        match &self.data {
+            Data::Rows(shape, _) if shape.is_dict() => None,
+            _ => self.parts(),
+        }
+    }
+
+    /// The same, and of dicts.
+    #[inline]
+    fn parts(&self) -> Option<&[Self]> {
         match &self.data {
             Data::Tuples(fields) | Data::Rows(_, fields) => Some(fields),
             _ => None,
@@ -230,6 +239,10 @@ impl Column {
         let all = |fields: &'a [Self]| &*arena.alloc_slice_fill_iter(fields.iter().map(|field| field.get(row, arena)));
         match &self.data {
             Data::Tuples(fields) => Value::Tuple(all(fields)),
+            Data::Rows(shape, fields) if shape.is_dict() => {
+                let keys = shape.names.iter().flatten().map(|name| Value::Text(name));
+                Value::Dict(arena.alloc_slice_fill_iter(keys.zip(all(fields).iter().copied()).collect::<Vec<_>>()))
+            }
             Data::Rows(shape, fields) => Value::Row(shape, all(fields)),
             Data::Lists(offsets, items) => {
                 let range = offsets[row] as usize..offsets[row + 1] as usize;

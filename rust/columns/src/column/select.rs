@@ -176,13 +176,13 @@ fn joined_strings(parts: &[&Column], strings_of: impl Fn(&Data) -> Option<&Strin
 /// Each field of all parts; `None` where one of them is of another type.
 fn joined_fields(parts: &[&Column], arity: usize, same: impl Fn(&Data) -> bool) -> Option<Arc<[Column]>> {
     let fits =
-        |part: &&Column| matches!(part.data, Data::None) || (same(&part.data) && part.fields().is_some_and(|fields| fields.len() == arity));
+        |part: &&Column| matches!(part.data, Data::None) || (same(&part.data) && part.parts().is_some_and(|fields| fields.len() == arity));
     if !parts.iter().all(fits) {
         return None;
     }
     let field = |index: usize| {
         let fields: Vec<Column> =
-            parts.iter().map(|part| part.fields().map_or_else(|| Column::none(part.count), |fields| fields[index].clone())).collect();
+            parts.iter().map(|part| part.parts().map_or_else(|| Column::none(part.count), |fields| fields[index].clone())).collect();
         Column::concat(&fields.iter().collect::<Vec<_>>())
     };
     (0..arity).map(field).collect()

@@ -77,7 +77,7 @@ impl<'a> Machine<'a, '_, '_> {
 
     /// What is at a constant name in a parameter.
     pub(super) fn input_key(&mut self, number: u32, name: &'a str, slow: Operation) -> Result<Value<'a>, Doubt> {
-        if let Some(value) = self.named(number, |shape| if shape.class == 0 { shape.position(name) } else { None }) {
+        if let Some(value) = self.named(number, |shape| shape.key(name)) {
             return Ok(value);
         }
         let value = self.input(number);

@@ -35,6 +35,7 @@ mod texts;
 
 use bumpalo::Bump;
 
+pub use characters::is_space;
 pub use classes::classes;
 pub use collections::{sort_by_keys, with_item};
 pub use compare::{order, same_item};

@@ -2,44 +2,55 @@
 
 use bumpalo::Bump;
 
-use super::{Kind, Row, within};
+use super::{Field, Kind, Row, within};
 use crate::value::{Doubt, Value};
 
 /// The row of a message; bytes behind it do not count.
-pub fn record<'a>(message: &'a [u8], row: &'a Row, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
-    let mut rest = message;
-    fields(&mut rest, row, arena)
+pub fn record<'a>(mut message: &'a [u8], row: &'a Row, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+    next(&mut message, row, arena)
 }
 
-/// Recursive, to the depth of the type.
-fn fields<'a>(rest: &mut &'a [u8], row: &'a Row, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
-    let values = arena.alloc_slice_fill_copy(row.fields.len(), Value::None);
-    for (value, field) in values.iter_mut().zip(&row.fields) {
-        if let Some(null) = field.null {
-            let branch = number(rest)?;
-            if branch == i64::from(null) {
-                continue;
-            }
-            if branch != i64::from(1 - null) {
-                return Err(Doubt);
-            }
+/// The row at the beginning of some bytes, which begin behind it then. Recursive, to the depth of the type.
+pub fn next<'a>(rest: &mut &'a [u8], row: &'a Row, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+    let values = arena.alloc_slice_fill_copy(row.kept, Value::None);
+    let mut kept = values.iter_mut();
+    for field in &row.fields {
+        let value = value(rest, field, arena)?;
+        if !field.skipped {
+            *kept.next().ok_or(Doubt)? = value;
         }
-        *value = match &field.kind {
-            Kind::Int(bits) => Value::Int(Some(number(rest)?).filter(|number| within(*number, *bits)).ok_or(Doubt)?),
-            Kind::Double => Value::Float(f64::from_le_bytes(take(rest, 8)?.try_into().map_err(|_| Doubt)?)),
-            Kind::Bool => match take(rest, 1)? {
-                [0] => Value::Bool(false),
-                [1] => Value::Bool(true),
-                _ => return Err(Doubt),
-            },
-            Kind::Text => {
-                let length = usize::try_from(number(rest)?).map_err(|_| Doubt)?;
-                Value::Text(std::str::from_utf8(take(rest, length)?).map_err(|_| Doubt)?)
-            }
-            Kind::Row(row) => fields(rest, row, arena)?,
-        };
     }
-    Ok(Value::Row(&row.shape, values))
+    Ok(row.of(values))
+}
+
+fn value<'a>(rest: &mut &'a [u8], field: &'a Field, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+    if let Some(null) = field.null {
+        let branch = number(rest)?;
+        if branch == i64::from(null) {
+            return Ok(Value::None);
+        }
+        if branch != i64::from(1 - null) {
+            return Err(Doubt);
+        }
+    }
+    Ok(match &field.kind {
+        Kind::Int(bits) => Value::Int(Some(number(rest)?).filter(|number| within(*number, *bits)).ok_or(Doubt)?),
+        Kind::Double => Value::Float(f64::from_le_bytes(take(rest, 8)?.try_into().map_err(|_| Doubt)?)),
+        Kind::Single => Value::Float(f32::from_le_bytes(take(rest, 4)?.try_into().map_err(|_| Doubt)?).into()),
+        Kind::Bool => match take(rest, 1)? {
+            [0] => Value::Bool(false),
+            [1] => Value::Bool(true),
+            _ => return Err(Doubt),
+        },
+        Kind::Text => Value::Text(std::str::from_utf8(bytes(rest)?).map_err(|_| Doubt)?),
+        Kind::Bytes => Value::Bytes(bytes(rest)?),
+        Kind::Row(row) => next(rest, row, arena)?,
+    })
+}
+
+fn bytes<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Doubt> {
+    let length = usize::try_from(number(rest)?).map_err(|_| Doubt)?;
+    take(rest, length)
 }
 
 fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], Doubt> {

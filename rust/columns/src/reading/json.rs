@@ -7,16 +7,25 @@ use super::{Kind, Row, within};
 use crate::python::loads;
 use crate::value::{Doubt, Value};
 
-/// The row of a message. Python's reader takes NaN and Infinity, and the schema does not: they are doubtful, wherever they stand.
-pub fn record<'a>(message: &'a [u8], row: &'a Row, strict: bool, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
-    if memmem::find(message, b"NaN").is_some() || memmem::find(message, b"Infinity").is_some() {
+/// What the schema of the objects says.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Whether all fields must be there.
+    pub strict: bool,
+    /// Whether floats must be finite. Else the words NaN and Infinity are doubtful, wherever they stand.
+    pub finite: bool,
+}
+
+/// The row of a message. Python's reader takes NaN and Infinity, and schemas do not.
+pub fn record<'a>(message: &'a [u8], row: &'a Row, rules: Rules, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+    if !rules.finite && (memmem::find(message, b"NaN").is_some() || memmem::find(message, b"Infinity").is_some()) {
         return Err(Doubt);
     }
-    fields(loads(arena, Value::Bytes(message))?, row, strict, arena)
+    fields(loads(arena, Value::Bytes(message))?, row, rules, arena)
 }
 
 /// Recursive, to the depth of the type.
-fn fields<'a>(node: Value<'a>, row: &'a Row, strict: bool, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+fn fields<'a>(node: Value<'a>, row: &'a Row, rules: Rules, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
     let (Value::Dict(entries), Some(names)) = (node, &row.shape.names) else { return Err(Doubt) };
     let values = arena.alloc_slice_fill_copy(names.len(), Value::None);
     for (at, (name, field)) in names.iter().zip(&row.fields).enumerate() {
@@ -24,21 +33,27 @@ fn fields<'a>(node: Value<'a>, row: &'a Row, strict: bool, arena: &'a Bump) -> R
         // most messages have the fields in the order of the type
         let entry = entries.get(at).filter(of_name).or_else(|| entries.iter().find(of_name));
         values[at] = match entry {
-            Some((_, node)) => value(*node, &field.kind, strict, arena)?,
-            None if strict => return Err(Doubt),
+            Some((_, node)) => value(*node, &field.kind, rules, arena)?,
+            None if rules.strict => return Err(Doubt),
             None => Value::None,
         };
+        if field.needed && matches!(values[at], Value::None) {
+            return Err(Doubt);
+        }
     }
-    Ok(Value::Row(&row.shape, values))
+    Ok(row.of(values))
 }
 
-fn value<'a>(node: Value<'a>, kind: &'a Kind, strict: bool, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+fn value<'a>(node: Value<'a>, kind: &'a Kind, rules: Rules, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
     Ok(match (kind, node) {
         (_, Value::None) => Value::None,
         (Kind::Int(bits), Value::Int(number)) if within(number, *bits) => node,
+        (Kind::Double | Kind::Single, Value::Float(number)) if rules.finite && !number.is_finite() => return Err(Doubt),
         (Kind::Double, Value::Float(_)) | (Kind::Bool, Value::Bool(_)) | (Kind::Text, Value::Text(_)) => node,
         (Kind::Double, Value::Int(number)) => Value::Float(number as f64),
-        (Kind::Row(row), _) => fields(node, row, strict, arena)?,
+        (Kind::Single, Value::Float(number)) => Value::Float(f64::from(number as f32)),
+        (Kind::Single, Value::Int(number)) => Value::Float(f64::from(number as f64 as f32)),
+        (Kind::Row(row), _) => fields(node, row, rules, arena)?,
         _ => return Err(Doubt),
     })
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::json::Rules;
 use super::{Field, Format, Kind, Reading, Row};
 use crate::column::DEPTH;
 use crate::json::{Malformed, bits, malformed, names, parse, text};
@@ -12,7 +13,7 @@ pub(super) fn reading(of: &str) -> Result<Reading, Malformed> {
     let format = match text(&json["format"])? {
         "text" => Format::Text,
         "bytes" => Format::Plain,
-        "json" => Format::Json { row: row(&json, DEPTH)?, strict: json["strict"] == true },
+        "json" => Format::Json(row(&json, DEPTH)?, Rules { strict: json["strict"] == true, finite: json["finite"] == true }),
         "avro" => Format::Avro(row(&json, DEPTH)?),
         other => return Err(malformed(format!("{other:?} is no format of messages"))),
     };
@@ -20,17 +21,27 @@ pub(super) fn reading(of: &str) -> Result<Reading, Malformed> {
 }
 
 /// Recursive, to the depth.
-fn row(json: &Json, depth: usize) -> Result<Row, Malformed> {
+pub(super) fn row(json: &Json, depth: usize) -> Result<Row, Malformed> {
     let below = depth.checked_sub(1).ok_or_else(|| malformed("records are nested too deeply"))?;
     let (Some(named), Some(fields)) = (json["names"].as_array(), json["fields"].as_array()) else {
         return Err(malformed("a record has no names or no fields"));
     };
     let names = names(named)?;
     let fields = fields.iter().map(|one| field(one, below)).collect::<Result<Box<[Field]>, Malformed>>()?;
-    if names.len() != fields.len() {
+    let kept = fields.iter().filter(|field| !field.skipped).count();
+    if names.len() != kept {
         return Err(malformed("there are not as many names as fields"));
     }
-    Ok(Row { shape: Shape { class: 0, names: Some(names) }, fields })
+    let (class, tuple) = match &json["form"] {
+        Json::Null => (0, false),
+        form => match text(form)? {
+            "row" => (0, false),
+            "tuple" => (0, true),
+            "dict" => (Shape::DICT, false),
+            other => return Err(malformed(format!("{other:?} is no form of records"))),
+        },
+    };
+    Ok(Row { shape: Shape { class, names: Some(names) }, fields, kept, tuple })
 }
 
 fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
@@ -42,10 +53,12 @@ fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
     let kind = match text(&json["as"])? {
         "int" => Kind::Int(bits(&json["bits"])?),
         "double" => Kind::Double,
+        "single" => Kind::Single,
         "bool" => Kind::Bool,
         "text" => Kind::Text,
+        "bytes" => Kind::Bytes,
         "row" => Kind::Row(row(json, depth)?),
         other => return Err(malformed(format!("{other:?} is no kind of field"))),
     };
-    Ok(Field { kind, null })
+    Ok(Field { kind, null, needed: json["needed"] == true, skipped: json["skipped"] == true })
 }

@@ -114,7 +114,7 @@ impl<'a> Evaluator<'a> {
                 field.unwrap_or_else(|| self.each(&[input], |_, values| python::attribute(values[0], name)))
             }
             Expr::InputKey(input, name, _) => {
-                let field = self.named(self.inputs[*input as usize], |shape| if shape.class == 0 { shape.position(name) } else { None });
+                let field = self.named(self.inputs[*input as usize], |shape| shape.key(name));
                 field.unwrap_or_else(|| self.rowwise(expr))
             }
             Expr::Tuple(items) => Vector::Tuples(self.all(items)),
