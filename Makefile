@@ -234,18 +234,15 @@ $(VENV)/.prepared: pyproject.toml | $(VENV)/.checks
 	XDG_CACHE_HOME="$(abspath $(VENV))/cache" $(BIN)/penstock prepare
 	@touch $@
 
-# The types take as long as all the rest of the lint: only where something has changed that they are of.
+# The types take as long as all the rest of the lint: only where something has changed that they are of. A second thread
+# would read everything once more, half of the time again, and something else runs beside it anyway.
 $(VENV)/.types: $(VENV)/.checks $(shell find python examples -name '*.py' -o -name '*.pyi')
-	$(BIN)/pyright --pythonpath $(BIN)/python --threads 2
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	@touch $@
 
-# workflows, forms and hooks seldom change, and each check of one takes two seconds
-$(VENV)/.forms: $(VENV)/.checks action.yml .pre-commit-config.yaml .pre-commit-hooks.yaml $(wildcard .github/*.yml .github/*/*.yml)
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+# workflows, forms and hooks seldom change, and what checks them takes two seconds to load
+$(VENV)/.forms: $(VENV)/.checks .ci/check_forms.py action.yml .pre-commit-config.yaml .pre-commit-hooks.yaml $(wildcard .github/*.yml .github/*/*.yml)
+	$(BIN)/python .ci/check_forms.py
 	$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
 	$(BIN)/pre-commit validate-config
 	@touch $@

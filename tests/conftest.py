@@ -26,11 +26,11 @@ forget_syncs()
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]  # graphs of forty operators are large on purpose
 # "checks": what `make test` runs; the same examples every time, so a red run is red for everybody.
 settings.register_profile(
-    "checks", deadline=None, derandomize=True, max_examples=50, suppress_health_check=_SLOW_IS_FINE, database=None
+    "checks", deadline=None, derandomize=True, max_examples=30, suppress_health_check=_SLOW_IS_FINE, database=None
 )
 # "quick": what `make check` and `make check-pythons` run: the first twenty of them.
 settings.register_profile("quick", settings.get_profile("checks"), max_examples=20)
-# "sweep": what `make sweep` runs: ten times as many, and each case of the tests that take a sample (tests/effort.py).
+# "sweep": what `make sweep` runs: 500 of them, and each case of the tests that take a sample (tests/effort.py).
 settings.register_profile("sweep", settings.get_profile("checks"), max_examples=500)
 # "search": HYPOTHESIS_PROFILE=search looks for new examples, as many as one has time for.
 settings.register_profile("search", deadline=None, max_examples=2000, suppress_health_check=_SLOW_IS_FINE)
@@ -83,15 +83,12 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED)
 os.environ.setdefault("SPARK_LAUNCHER_OPTS", SHORT_LIVED)
 
 
-# Spark compiles Java for each plan, a fifth of the time of a small job; the Sparks of processes of their own do so.
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-
-
 @pytest.fixture(scope="session")
 def spark() -> Any:
     """The one Spark of a process: made by Penstock itself, as a program without a session of its own gets one."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from penstock.spark.session import open_session
+    from tests.running import INTERPRETED
 
     settings = {"spark.driver.extraJavaOptions": "-Xss4m", "spark.sql.shuffle.partitions": "7", **INTERPRETED}
     return open_session("local[2,4]", settings)

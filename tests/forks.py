@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import importlib
 import os
 import socket
@@ -100,6 +101,7 @@ def _serve(connection: socket.socket) -> None:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
         known.update(loaded)
+        gc.freeze()
         os.environ.clear()
         os.environ.update(environment)
         child = os.fork()

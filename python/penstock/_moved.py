@@ -32,7 +32,7 @@ PICKLED = {
     "penstock.datastream.connectors.file_sink": "penstock.datastream.connectors.file_system",
     "penstock.datastream.connectors.kafka.serialization": "penstock.datastream.connectors.kafka.sink",
     "penstock.runtime.kafka": "penstock.connectors.kafka",
-    "penstock.runtime.io.bulk_sink": "penstock.connectors.files.file_sink",
+    "penstock.runtime.io.bulk_sink": "penstock.connectors.files.bulk_sink",
     "penstock.runtime.io.file_sink": "penstock.connectors.files.file_sink",
     "penstock.runtime.io.frames": "penstock.connectors.spark.frames",
     "penstock.runtime.io.jdbc": "penstock.connectors.jdbc.sink",

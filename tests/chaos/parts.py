@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from tests.chaos.changes import changes, died
 from tests.chaos.job import DAWDLES
 from tests.chaos.lives import Chaos
+from tests.running import INTERPRETED
 from tests.s3 import new_bucket, s3_service
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ SPARK = {
     "spark.driver.memory": "512m",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "penstock.step.records": "10",
+    **INTERPRETED,
 }
 SPECULATION = {
     "spark.speculation": "true",

@@ -15,6 +15,7 @@ from tests.datastream import feeding, pool
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import OF_ATTEMPTS, PROGRAMS
 from tests.datastream.run_exactly_once import once
+from tests.datastream.run_scripts import main
 from tests.datastream.test_run_scripts import records
 from tests.effort import one_of
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = 2
-ONE_OF = one_of(test=16, quick=30)
+ONE_OF = one_of(test=30, quick=30)
 """One in so many programs per mode, in each mode others."""
 
 LONG = 3_600_000
@@ -83,7 +84,7 @@ def test_a_program_that_is_killed_goes_on_from_its_last_checkpoint(kill: int, wh
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", feeding.WHEN)
-@pytest.mark.parametrize("kill", range(6))
+@pytest.mark.parametrize("kill", range(6)[:: one_of(test=2, quick=3)])
 def test_it_does_not_matter_when_a_program_is_killed(kill: int, when: str) -> None:
     """Of these, each goes on from something else than state: a source that is idle, a source that waits for a sink, a
     loop that is not empty, functions that trace, a failure after records were written."""
@@ -142,7 +143,7 @@ def test_the_command_feeds_and_kills() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--kill", "2"], ["--feed", "0"], ["--feed", "random"], ["--feed", "some"]])
-def test_options_without_a_meaning_are_refused(arguments: list[str]) -> None:
-    command = [sys.executable, "tests/datastream/run_scripts.py", *arguments]
-    done = subprocess.run(command, input="", capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
+def test_options_without_a_meaning_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(arguments)
+    assert (refused.value.code, capsys.readouterr().out) == (2, "")

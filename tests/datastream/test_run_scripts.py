@@ -22,20 +22,13 @@ from tests.golden.load import read_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = 472
-COMPARED_AT_LEAST = 445
-"""How many programs give what Flink gave. Raise it when more of the API runs; it never falls."""
+PARTS = 4
 
 
 @cache
 def records() -> dict[str, dict[str, Any]]:
     lines = map(json.loads, read_lines("runs.jsonl.gz"))
     return {record["script"]["name"]: record for record in lines}
-
-
-@cache
-def all_differences() -> dict[str, list[str] | None]:
-    """Differences by program; None for what cannot run yet."""
-    return {name: differences_of(record["script"], record["result"]) for name, record in records().items()}
 
 
 def differences_of(script: dict[str, Any], expected: dict[str, Any]) -> list[str] | None:
@@ -54,14 +47,14 @@ def test_the_golden_file_is_the_whole_one() -> None:
 
 
 @pytest.mark.slow
-def test_programs_give_what_flink_gave() -> None:
-    wrong = {name: sentences for name, sentences in all_differences().items() if sentences and name not in PROGRAMS}
-    assert not wrong
-
-
-@pytest.mark.slow
-def test_deliberate_differences_are_still_there() -> None:
-    assert {name for name in PROGRAMS if all_differences()[name]} == set(PROGRAMS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_programs_give_what_flink_gave(part: int) -> None:
+    """All of them run, and those differ that are meant to."""
+    chosen = {name: records()[name] for name in list(records())[part::PARTS]}
+    sentences = {name: differences_of(record["script"], record["result"]) for name, record in chosen.items()}
+    assert [name for name in chosen if sentences[name] is None] == []
+    assert {name: sentences[name] for name in chosen if sentences[name] and name not in PROGRAMS} == {}
+    assert [name for name in chosen if sentences[name]] == [name for name in chosen if name in PROGRAMS]
 
 
 def _flinks_start(timestamp: int, offset: int, size: int) -> int:
@@ -78,12 +71,6 @@ def test_window_starts_are_all_that_differs(monkeypatch: pytest.MonkeyPatch) -> 
     assert names
     wrong = {name: differences_of(records()[name]["script"], records()[name]["result"]) for name in names}
     assert not {name: sentences for name, sentences in wrong.items() if sentences}
-
-
-@pytest.mark.slow
-def test_how_much_was_compared() -> None:
-    equal = [name for name, sentences in all_differences().items() if sentences == []]
-    assert len(equal) >= COMPARED_AT_LEAST
 
 
 @pytest.mark.parametrize("part", ["output", "trace", "counts", "error"])

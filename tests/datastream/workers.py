@@ -20,6 +20,7 @@ if __name__ == "__main__":  # a process of its own
 from penstock.local import LocalExecutor
 from tests.datastream import feeding, random_fed, restoring
 from tests.datastream.run_scripts import result_of
+from tests.running import INTERPRETED
 
 Result = dict[str, Any]
 
@@ -97,7 +98,7 @@ def executors(spark: bool) -> tuple[Callable[[], Any], Callable[[], bool]]:
     from penstock.spark import SparkExecutor
     from penstock.spark.session import open_session
 
-    session = open_session(f"local[{min(4, max(2, cores()))},4]", {})
+    session = open_session(f"local[{min(4, max(2, cores()))},4]", INTERPRETED)
     jvm = session.sparkContext._gateway.proc
     return lambda: SparkExecutor(session, progress=False), lambda: jvm.poll() is None
 

@@ -11,7 +11,7 @@ import pytest
 
 from penstock.common import Configuration, RestartStrategies
 from penstock.common.data_types import DataTypes as D
-from penstock.connectors.files import file_sink
+from penstock.connectors.files import bulk_sink
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.formats import (
     AvroBulkWriters,
@@ -77,7 +77,7 @@ def test_killed_before_any_change_of_the_file_system(tmp_path, name, step):
     def work(folder):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("penstock.connectors.files.file_sink._WAITING_BYTES", 1)
-            patch.setattr(file_sink, "_BATCH", 2)
+            patch.setattr(bulk_sink, "_BATCH", 2)
             run(folder, FACTORIES[name])
 
     at, seen = 0, set()
@@ -120,8 +120,8 @@ def test_of_a_job_that_is_tried_again_one_attempt_counts(tmp_path, name):
 
 @pytest.mark.parametrize(("records", "size"), [(3, 1 << 30), (50_000, 100)])
 def test_what_waits_in_memory_makes_no_difference(tmp_path, monkeypatch, records, size):
-    monkeypatch.setattr(file_sink, "_MOST_RECORDS", records)
-    monkeypatch.setattr(file_sink, "_MOST_BYTES", size)
+    monkeypatch.setattr(bulk_sink, "_MOST_RECORDS", records)
+    monkeypatch.setattr(bulk_sink, "_MOST_BYTES", size)
     for name in ("csv", "avro", "parquet"):
         run(tmp_path / name, FACTORIES[name], 1_500)
         assert everything(tmp_path / name, name) == list(range(1_500))

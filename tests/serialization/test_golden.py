@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.common import Types
 from penstock.common.typeinfo import RowTypeInfo
-from penstock.connectors.schemas.json_rows import type_of_schema
+from penstock.connectors.schemas.json_types import type_of_schema
 from penstock.datastream.schemas import (
     AvroRowDeserializationSchema,
     AvroRowSerializationSchema,

@@ -30,6 +30,7 @@ from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import JobCancelledError, PenstockError
 from penstock.spark import shipped_code
 from penstock.spark.session import open_session
+from tests.running import INTERPRETED
 from tests.spark.bare import Bare
 from tests.spark.cluster import BOTH, FAST_JVM, start
 from tests.spark.hostile import hostile_texts
@@ -40,6 +41,7 @@ SETTINGS = {
     "spark.executor.memory": "512m",
     "spark.driver.extraJavaOptions": FAST_JVM,
     "spark.executor.extraJavaOptions": FAST_JVM,
+    **INTERPRETED,
 }
 TRIES = {"spark.task.maxFailures": "2"}
 """A worker of Python starts anew for each, and loads all that was brought to it."""
@@ -89,7 +91,7 @@ class Times(TimestampAssigner):
 
 Program = Callable[[StreamExecutionEnvironment], Any]
 
-STRANGE = "an old mark", "a guessed mark behind a line break", "JSON"
+STRANGE = "a guessed mark behind a line break", "JSON"
 """Of the texts of :mod:`tests.spark.hostile`, as each fails a job of its own; test_failures.py has all of them."""
 
 
@@ -113,6 +115,32 @@ def windows(env: StreamExecutionEnvironment) -> Any:
     return ten.reduce(lambda one, other: one + other)
 
 
+STREAMING: dict[str, Program] = {
+    "where": lambda env: env.generate_sequence(1, 4).map(where),
+    "words": words,
+    "state": state,
+    "windows": windows,
+}
+
+
+def together(env: StreamExecutionEnvironment) -> Any:
+    """All of these in one job, as each job starts workers of its own."""
+    one, *others = [program(env).map(lambda record, name=name: (name, record)) for name, program in STREAMING.items()]
+    return one.union(*others)
+
+
+def streaming(spark: Any, folder: Path) -> Any:
+    """Where tasks run, and whether each program gives on Spark what it gives in this process: how many records."""
+    results, expected = (by_program(together, **executor) for executor in (spark, {"executor": "local"}))
+    same = {name: results[name] == expected[name] and len(results[name]) for name in STREAMING if name != "where"}
+    return {"where": results["where"], **same}
+
+
+def by_program(program: Program, **executor: Any) -> dict[str, list[Any]]:
+    records = collected(program, **executor)
+    return {name: [record for of, record in records if of == name] for name in STREAMING}
+
+
 def same(program: Program) -> Callable[[Any, Path], Any]:
     """A program gives on Spark what it gives in this process."""
 
@@ -126,11 +154,7 @@ def same(program: Program) -> Callable[[Any, Path], Any]:
 def collected(program: Program, **executor: Any) -> list[Any]:
     env = StreamExecutionEnvironment.get_execution_environment(**executor).set_parallelism(2)
     with program(env).execute_and_collect() as records:
-        return sorted(records)
-
-
-def at(spark: Any, folder: Path) -> Any:
-    return collected(lambda env: env.generate_sequence(1, 4).map(where), **spark)
+        return sorted(records, key=repr)
 
 
 def all_shipped(spark: Any, folder: Path) -> Any:
@@ -329,11 +353,8 @@ def unfit(spark: Any, folder: Path) -> Any:
 
 
 PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
-    "where": at,
-    "words": same(words),
-    "state": same(state),
+    "streaming": streaming,
     "batch": same(batch),
-    "windows": same(windows),
     "shipping": all_shipped,
     "files": files,
     "cancelled": cancelled,
@@ -383,6 +404,7 @@ def connect(folder: Path) -> Iterator[str]:
             "spark.connect.grpc.binding.port": "0",
             "spark.ui.enabled": "false",
             "spark.driver.extraJavaOptions": FAST_JVM,
+            **INTERPRETED,
         }
         options = [text for key, value in settings.items() for text in ("--conf", f"{key}={value}")]
         submit = bare.command(f"{bare.spark_home}/bin/spark-submit", "--master", "local[2]", *options, "--class")

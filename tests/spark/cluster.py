@@ -23,6 +23,7 @@ from penstock.local import LocalExecutor
 from penstock.spark import SparkExecutor
 from penstock.spark.session import java_options, open_session
 from tests.job.dying import dawdle, executor_above, facts, first, is_executor, kill_executor, mortal, parent_of
+from tests.running import INTERPRETED
 from tests.soak.processes import below
 
 HOME = os.path.dirname(pyspark.__file__)
@@ -31,6 +32,7 @@ SETTINGS = {
     "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     "spark.driver.extraJavaOptions": FAST_JVM,
     "spark.executor.extraJavaOptions": FAST_JVM + java_options(),
+    **INTERPRETED,
 }
 BOTH = {
     "spark.cores.max": "2",

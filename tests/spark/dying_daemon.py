@@ -32,8 +32,9 @@ def main(folder: Path) -> None:
     from penstock.common import Configuration, Types
     from penstock.datastream import StreamExecutionEnvironment
     from penstock.spark.session import open_session
+    from tests.running import INTERPRETED
 
-    session = open_session("local[2]", {"spark.python.daemon.module": "tests.spark.dying_daemon"})
+    session = open_session("local[2]", {"spark.python.daemon.module": "tests.spark.dying_daemon", **INTERPRETED})
     configuration = Configuration({"execution.checkpointing.dir": str(folder / "job")})
     env = StreamExecutionEnvironment.get_execution_environment(configuration, spark=session).set_parallelism(2)
     (folder / "in.txt").write_text("1\n2\n3\n")

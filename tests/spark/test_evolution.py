@@ -81,7 +81,8 @@ if __name__ == "__main__":
         import os
         os.environ["PYSPARK_PYTHON"] = sys.executable
         from penstock.spark.session import open_session
-        spark = open_session("local[2]", {{}})
+        from tests.running import INTERPRETED
+        spark = open_session("local[2]", INTERPRETED)
     records = [("a", 1), ("b", 2)] * int(sys.argv[2])
     print(run(Path(sys.argv[1]), records, ValueStateDescriptor("x"), use, spark=spark))
 """

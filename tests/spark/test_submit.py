@@ -11,6 +11,8 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from tests.running import INTERPRETED
+
 pytestmark = pytest.mark.spark
 PROGRAM = """
 import json
@@ -50,7 +52,7 @@ print(json.dumps([context.master, context.appName, retained, jobs, plans]))
 def test_a_submitted_program_runs_where_and_as_spark_submit_says(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    settings = {"spark.ui.retainedJobs": "7", "spark.ui.port": "0", "spark.driver.memory": "512m"}
+    settings = {"spark.ui.retainedJobs": "7", "spark.ui.port": "0", "spark.driver.memory": "512m", **INTERPRETED}
     options = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
     run = subprocess.run(
         [str(submit), "--master", "local[1,3]", "--name", "nightly", *options, "program.py"],

@@ -8,19 +8,19 @@ file has been parsed.
 from __future__ import annotations
 
 import ast
-import functools
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler.accumulators import is_changed, is_shown
 from penstock.compiler.dates import GIVES, gives_dates
+from penstock.compiler.invocations import Invocation, bound_method, defaults_of, member, parameters_of, plain_function
 from penstock.compiler.lists import Lists, lists_of
 from penstock.compiler.names import (
     CONTEXT,
@@ -162,13 +162,13 @@ class _Unit:
     def compile_entry(self, function: Any, method: str, result: Use, count: int) -> None:
         """The function that an operator calls, with so many arguments."""
         self.makes_sets = method == "create_accumulator"
-        called = _bound(function, method)
+        called = bound_method(function, method)
         if called is not function:
             if method in _WITH_CONTEXT:
                 self._look_at_open(function)
             else:
                 self._check_lifecycle(function, method)
-        plain, first, keywords = _plain(called)
+        plain, first, keywords = plain_function(called)
         if plain is None or plain in LIBRARY:
             if method in _SEES_WINDOW or method in _WITH_CONTEXT or method in _OF_TRIGGER:
                 raise RefusedError("it is not written in Python")
@@ -178,7 +178,7 @@ class _Unit:
         if method in _WITH_CONTEXT or method in _OF_TRIGGER:
             count -= 1
             keywords = {**keywords, self._context_name(plain, len(first) + count): self.context}
-        self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes, method=method)
+        self.compile(plain, Invocation(first, keywords, result, count, emits, changes, method))
         if result is not Use.READ and gives_dates(self.functions[0]["body"]):
             error = RefusedError(GIVES)
             _place(error, plain, self.trees)
@@ -192,7 +192,7 @@ class _Unit:
 
     def _look_at_open(self, function: Any) -> None:
         """See what ``open`` of a process function leaves in its attributes; Python calls it, and ``close``."""
-        method = _member(function, "open")
+        method = member(function, "open")
         plain = getattr(method, "__func__", method)
         tree = self.trees.of(plain) if isinstance(plain, FunctionType) else None
         if isinstance(plain, FunctionType) and isinstance(tree, ast.FunctionDef):
@@ -208,7 +208,7 @@ class _Unit:
         if not is_rich(function):
             return
         for name in ("open", "close"):
-            method = _member(function, name)
+            method = member(function, name)
             plain = getattr(method, "__func__", method)
             if hasattr(plain, "_penstock_hook") or plain is None:
                 continue
@@ -238,21 +238,9 @@ class _Unit:
         self.names.append(method)
         self.functions[0] = self._translate(scope, tree, names, result, lists_of(tree, set(names), emits=False))
 
-    def compile(
-        self,
-        function: FunctionType,
-        first: Sequence[Any] = (),
-        keywords: dict[str, Any] | None = None,
-        result: Use = Use.KEEP,
-        count: int | None = None,
-        emits: bool = False,
-        changes: Sequence[int] = (),
-        method: str = "",
-    ) -> int:
-        """The number of a function of the program for some first arguments and arguments by name that are the same in
-        every call; ``count`` is how many more it is called with, all that it takes if None, and ``changes`` are
-        the places of those that it may change, and ``method`` says what an operator calls it as."""
-        keywords = keywords or {}
+    def compile(self, function: FunctionType, call: Invocation) -> int:
+        """The number of a function of the program that is called in some way."""
+        first, keywords = call.first, call.keywords
         key = (id(function), *map(id, first), -1, *(part for k, v in keywords.items() for part in (hash(k), id(v))))
         if key in self.pending:
             raise RefusedError(f"{function.__name__} calls itself")
@@ -271,16 +259,13 @@ class _Unit:
             file = self.trees.file(code.co_filename, function.__globals__)
             if file is None:
                 raise RefusedError("its source is not available")
-            if method in _SEES_WINDOW:
-                parameter = _parameters(function, first, keywords, count, tree)[0][-2]  # with and without a key
-                tree = with_window(tree, parameter, context=method == "process")
-            elif method in _OF_TRIGGER:
-                tree = with_trigger_window(tree, _parameters(function, first, keywords, count, tree)[0][-1])
-            parts = bool(method)  # native state has no objects in an accumulator
-            self.answering = function if method in _ANSWERING else None
-            self.functions[number] = self._compile(
-                function, file, tree, first, keywords, result, count, emits, changes, parts
-            )
+            if call.method in _SEES_WINDOW:
+                parameter = parameters_of(function, call, tree)[0][-2]  # with and without a key
+                tree = with_window(tree, parameter, context=call.method == "process")
+            elif call.method in _OF_TRIGGER:
+                tree = with_trigger_window(tree, parameters_of(function, call, tree)[0][-1])
+            self.answering = function if call.method in _ANSWERING else None
+            self.functions[number] = self._compile(function, call, file, tree)
         except RefusedError as error:
             _place(error, function, self.trees)
             raise
@@ -288,28 +273,16 @@ class _Unit:
         self.numbers[key] = number
         return number
 
-    def _compile(
-        self,
-        function: FunctionType,
-        file: ParsedFile,
-        tree: Tree,
-        first: Sequence[Any],
-        keywords: dict[str, Any],
-        result: Use,
-        count: int | None,
-        emits: bool,
-        changes: Sequence[int],
-        parts: bool,
-    ) -> Json:
+    def _compile(self, function: FunctionType, call: Invocation, file: ParsedFile, tree: Tree) -> Json:
         flags = function.__code__.co_flags
         if flags & (CO_COROUTINE | CO_ASYNC_GENERATOR):
             raise RefusedError("is async", tree)
         if flags & (CO_VARARGS | CO_VARKEYWORDS):
             raise RefusedError("takes any number of arguments", tree)
         is_generator = bool(flags & CO_GENERATOR)
-        if is_generator and not emits:
+        if is_generator and not call.emits:
             raise RefusedError("is a generator, and its result is used as a value", tree)
-        parameters, statics = _parameters(function, first, keywords, count, tree)
+        parameters, statics = parameters_of(function, call, tree)
         assigned = assigned_names(tree)
         asked = bool(statics) or any(isinstance(part, ast.Import | ast.ImportFrom) for part in body_of(tree))
         stored = (
@@ -320,11 +293,11 @@ class _Unit:
         statics.update(_imports(tree, stored))
         scope = Scope(function, file, self.trees, statics, assigned, opened=self.opened, states=self.states)
         scope.tags = self.tags if any(map(is_context, statics.values())) else None
-        accumulators = [name for place, name in enumerate(parameters) if place in changes]
-        lists = lists_of(tree, set(parameters), emits=emits, accumulators=accumulators)
-        if not parts:
+        accumulators = [name for place, name in enumerate(parameters) if place in call.changes]
+        lists = lists_of(tree, set(parameters), emits=call.emits, accumulators=accumulators)
+        if not call.method:  # native state has no objects in an accumulator
             lists = replace(lists, parts=frozenset())
-        return self._translate(scope, tree, parameters, result, lists, is_generator, initial)
+        return self._translate(scope, tree, parameters, call.result, lists, is_generator, initial)
 
     def _translate(
         self,
@@ -367,18 +340,18 @@ class _Body(Statements):
         self.answers = scope.function is unit.answering
 
     def combining(self, function: Any, method: str, count: int, node: ast.AST) -> int:
-        plain, first, keywords = _plain(_bound(function, method))
+        plain, first, keywords = plain_function(bound_method(function, method))
         if plain is None or plain in LIBRARY:
             raise RefusedError(f"{method}() of the state's function is not written in Python", node)
         changes: Sequence[int] = ()
         if method == "add" and is_changed(plain, self.unit.trees):
-            if is_shown(_plain(_bound(function, "get_result"))[0], self.unit.trees):
+            if is_shown(plain_function(bound_method(function, "get_result"))[0], self.unit.trees):
                 raise RefusedError("add() changes an accumulator that other code could see", node)
             changes = _ACCUMULATORS["add"]
-        return self.unit.compile(plain, first, keywords, count=count, changes=changes)
+        return self.unit.compile(plain, Invocation(first, keywords, count=count, changes=changes))
 
     def program_call(self, static: Static, node: ast.Call) -> Json:
-        plain, first, keywords = _plain(static.value)
+        plain, first, keywords = plain_function(static.value)
         if plain is None:
             raise refused_class(static, node)
         if any(isinstance(argument, ast.Starred) for argument in node.args):
@@ -396,7 +369,7 @@ class _Body(Statements):
             if keyword.arg is None or keyword.arg not in free or keyword.arg in values:
                 raise RefusedError(f"{static.text}() with {keyword.arg or '**'} cannot be translated", node)
             values[keyword.arg] = keyword.value
-        defaults = _defaults(plain)
+        defaults = defaults_of(plain)
         arguments: list[Json] = []
         for name in free:
             if name in values and is_context(self.scope.static(values[name])):
@@ -408,7 +381,7 @@ class _Body(Statements):
             else:
                 raise RefusedError(f"{static.text}() is called without {name}", node)
         try:
-            number = self.unit.compile(plain, first, keywords)
+            number = self.unit.compile(plain, Invocation(first, keywords))
         except RefusedError as error:
             if _is_of_library(plain):
                 raise RefusedError(f"calls {static.text}(), which {error.reason}", node) from None
@@ -418,85 +391,10 @@ class _Body(Statements):
         return ["call", number, *arguments]
 
 
-def _plain(called: Any) -> tuple[FunctionType | None, list[Any], dict[str, Any]]:
-    """The function behind a method or a partial function, with its bound arguments."""
-    first: list[Any] = []
-    keywords: dict[str, Any] = {}
-    while True:
-        if type(called) is functools.partial:
-            first = [*called.args, *first]
-            keywords = {**called.keywords, **keywords}
-            called = called.func
-        elif type(called) is MethodType:
-            first = [called.__self__, *first]
-            called = called.__func__
-        else:
-            return (called if type(called) is FunctionType else None), first, keywords
-
-
 def _is_of_library(function: FunctionType) -> bool:
     """Whether a function is of Python's library or an installed one, where a place helps nobody."""
     path = function.__code__.co_filename
     return path.startswith(_LIBRARY) or any(folder in path for folder in ("site-packages", "dist-packages"))
-
-
-def _bound(function: Any, method: str) -> Any:
-    """The callable of a user function: the method of that name, or the function itself."""
-    if type(function) in (FunctionType, MethodType, functools.partial) or isinstance(function, type):
-        return function
-    bound = _member(function, method)
-    if bound is None:
-        called = _member(function, "__call__") if type(type(function).__call__) is FunctionType else None
-        return function if called is None else called
-    return bound
-
-
-def _member(value: Any, name: str) -> Any:
-    """A method of an object, without running code of its class."""
-    for base in type(value).__mro__:
-        if name in vars(base):
-            member = vars(base)[name]
-            if isinstance(member, staticmethod):
-                return member.__func__
-            if isinstance(member, classmethod):
-                return MethodType(member.__func__, type(value))
-            return MethodType(member, value) if isinstance(member, FunctionType) else None
-    return None
-
-
-def _parameters(
-    function: FunctionType, first: Sequence[Any], keywords: dict[str, Any], count: int | None, tree: Tree
-) -> tuple[list[str], dict[str, Static]]:
-    """The parameters that differ from call to call, and the others with their values."""
-    code = function.__code__
-    positional = list(code.co_varnames[: code.co_argcount])
-    if len(first) > len(positional):
-        raise RefusedError("takes fewer arguments than are bound", tree)
-    statics = {name: Static(value, name) for name, value in zip(positional, first, strict=False)}
-    by_name = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
-    for name, value in keywords.items():
-        if name not in (*positional[len(first) :], *by_name):
-            raise RefusedError(f"has no parameter {name}", tree)
-        statics[name] = Static(value, name)
-    rest = positional[len(first) :]
-    if count is None:
-        return [name for name in (*rest, *by_name) if name not in statics], statics
-    if any(name in statics for name in rest[:count]) or len(rest) < count:
-        raise RefusedError(f"does not take {count} arguments", tree)
-    defaults = _defaults(function)
-    for name in (*rest[count:], *by_name):
-        if name not in statics:
-            if name not in defaults:
-                raise RefusedError(f"is called without {name}", tree)
-            statics[name] = Static(defaults[name], name)
-    return rest[:count], statics
-
-
-def _defaults(function: FunctionType) -> dict[str, Any]:
-    code = function.__code__
-    defaults = function.__defaults__ or ()
-    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
-    return {**dict(zip(names, defaults, strict=True)), **(function.__kwdefaults__ or {})}
 
 
 def _stored(node: ast.AST) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from tests.effort import one_of
 from tests.forks import status_of
 from tests.job.programs import Program
 
-ONE_OF = one_of(test=4, quick=5)
+ONE_OF = one_of(test=7, quick=7)
 """Work dies before one in so many changes, with the next layout of outputs before the next ones."""
 CHANGES = ("link", "mkdir", "rename", "replace", "rmdir", "unlink", "fsync")
 DEAD = 9
@@ -166,14 +166,19 @@ def clean(root: Path) -> list[Verdict]:
     return [leftover.verdict for leftover in leftovers if leftover is not None]
 
 
+_SEARCHED: dict[tuple[bool, tuple[int, ...]], int] = {}
+"""The change before which a driver leaves such a folder; to look for it takes a death for each change before."""
+
+
 def crashed(tmp_path: Path, committed: bool, layout=(2, 1)) -> Path:
     """A folder with what a dead driver has left of a job, with or without the manifest."""
-    n = 0
+    n = _SEARCHED.get((committed, layout), 0)
     while True:
         folder = tmp_path / f"crashed{n}"
         folder.mkdir()
         assert dies_at(n, lambda folder=folder: run(folder, range(10), layout, overwrite=False))
         homes = [*folder.glob(".left.pending-*/[0-9a-f]*-*"), *folder.glob("more/.pending-*/[0-9a-f]*-*")]
         if bool(manifests(folder)) == committed and (committed or homes):
+            _SEARCHED[committed, layout] = n
             return folder
         n += 1

@@ -48,9 +48,9 @@ WORLDS = {
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_nothing_is_lost_and_nothing_is_left_in_any_world(name: str) -> None:
-    """In `make sweep` in each; else in about a third of them, at all depths."""
+    """In `make sweep` in each; else in about a tenth of them, at all depths."""
     first, least = WORLDS[name]
-    assert explore(first, 150_000, 1 if SWEEP else 0.9) in range(least if SWEEP else least // 10, 150_000)
+    assert explore(first, 150_000, 1 if SWEEP else 0.85) in range(least if SWEEP else least // 20, 150_000)
 
 
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:

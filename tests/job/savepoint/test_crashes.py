@@ -16,10 +16,14 @@ from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.savepoint.contents import verify
 from penstock.job.savepoint.store import bring_in, read_savepoint, write_savepoint
+from tests.effort import one_of
 from tests.job.commit.crashes import dies_at
 from tests.job.savepoint.jobs import folder_with_state
 
 pytestmark = pytest.mark.slow
+
+STEP = one_of(test=2, quick=3)
+"""Whoever dies does so before one in so many changes."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +57,7 @@ def test_whoever_dies_while_one_is_taken(links: bool, job: Files, tmp_path: Path
         else:
             whole += 1
         assert verify(saved).problems == ()
-        n += 1
+        n += STEP
     assert n > len(list(manifest.files()))
     assert whole > 0
     assert all_files(job) == before
@@ -83,7 +87,7 @@ def test_whoever_dies_while_one_by_reference_is_taken(job: Files, tmp_path: Path
         if (root / "savepoint" / "savepoint.json").exists():
             assert verify(read_savepoint(root / "savepoint")).problems == ()
             whole += 1
-        n += 1
+        n += STEP
     assert n > 10
     assert whole > 0
 
@@ -105,7 +109,7 @@ def test_whoever_dies_while_one_is_brought_in(job: Files, tmp_path: Path) -> Non
         assert newest is None or newest.is_nothing or newest.operators == manifest.operators
         if newest is not None and not newest.is_nothing:
             assert set(newest.files()) <= set(os.listdir(tmp_path / str(n) / "state"))
-        n += 1
+        n += STEP
     assert n > 10
     assert all_files(Files(savepoint.place)) == before
     with JobFolder(str(tmp_path / "0")).open("new") as lease:

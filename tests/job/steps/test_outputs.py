@@ -17,6 +17,7 @@ from penstock.job.steps.outputs import Outputs
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators.sink import StreamSink
 from penstock.storage.stores import Store
+from tests.effort import one_of
 from tests.job.commit.crashes import ONE_OF, Buckets, dies_at, hidden
 from tests.job.programs import Program
 from tests.job.steps.looping import Sinks, go, in_steps, newest
@@ -307,5 +308,5 @@ def test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_pa
         assert on_store(root) == sorted(map(str, range(12))), n
         if not died:
             break
-        n += 1
+        n += one_of(test=3, quick=5)
     assert n >= 20

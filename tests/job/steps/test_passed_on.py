@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
 from penstock.common.serialization import SimpleStringEncoder
 from penstock.connectors.files import file_sink, packs
-from penstock.connectors.files.file_sink import BulkOutput, FileOutput
+from penstock.connectors.files.bulk_sink import BulkOutput
+from penstock.connectors.files.file_sink import FileOutput
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.operators.sink import StreamSink

@@ -18,7 +18,7 @@ from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.store import KeyedStateStore
 from penstock.runtime.task.task import Held
-from tests.effort import examples
+from tests.effort import examples, one_of
 from tests.runtime.checkpoint.programs import tables, timers
 
 LONG = Types.LONG()
@@ -234,17 +234,18 @@ def test_a_touched_key_costs_no_more_than_three_times_its_size(tmp_path, name):
             window = (key % 5, 10) if name == "tumbling" else (key, key + 10)
             keyed.table("w", window)[keyed.slot] = [key, version]
 
-    for key in range(20_000):
+    count = 20_000 // one_of(test=4, quick=4)
+    for key in range(count):
         touch(key)
     chain = save(str(tmp_path), keyed, None, about(), chain, 0)
-    size = chain[0].bytes / 20_000
+    size = chain[0].bytes / count
     before = sum(path.stat().st_size for path in tmp_path.iterdir())
     for version in range(1, 60):
-        for key in range(version * 300, version * 300 + 2_000):
-            touch(key % 20_000)
+        for key in range(version * count // 66, version * count // 66 + count // 10):
+            touch(key % count)
         chain = save(str(tmp_path), keyed, None, about(), chain, version)
     written = sum(path.stat().st_size for path in tmp_path.iterdir()) - before
-    assert written / (59 * 2_000) <= 3 * size
+    assert written / (59 * count // 10) <= 3 * size
 
 
 def test_a_repair_brings_older_state_to_the_end_of_its_chain(tmp_path):

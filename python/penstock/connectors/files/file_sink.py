@@ -1,44 +1,34 @@
 """Writes files into buckets: part files under pending names, rolled when they are large.
 
 Each subtask buffers the data of a part and appends it to the part's file now and then. So a sink can have any number of
-buckets with only one file open. Records of bulk formats are gathered per bucket; all writers flush when together they
-buffer many bytes, or all buckets many records. So memory is bounded for any number of buckets, except for what a format
-must keep until the file ends. Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``BulkPartWriter``,
+buckets with only one file open, in bounded memory. Source of the semantics: ``FileSink``, ``FileWriterBucket``,
 ``DefaultRollingPolicy`` (Flink 1.20)."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
 import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
-from decimal import Decimal
 from functools import partial
 from io import BytesIO
 from pathlib import PurePosixPath
 from types import ModuleType
-from typing import IO, Any, ClassVar, cast
+from typing import Any, ClassVar
 
-from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
 from penstock.common.callables import shown
-from penstock.common.row import Row, names_of
 from penstock.common.serialization import Encoder, SimpleStringEncoder
-from penstock.common.time import Instant
-from penstock.common.typesystem.conversions import same
 from penstock.connectors.files.buckets import BucketAssigner, BucketContext
 from penstock.connectors.files.packs import Packs
-from penstock.connectors.files.row_layouts import is_of_the_clock, row_layout, takes_columns
-from penstock.errors import FileFormatError, InvalidProgramError
+from penstock.connectors.files.row_layouts import is_of_the_clock, row_layout
+from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.buffer_size import room
-from penstock.runtime.buffers.codec import copier, copy_record, decode_value, dumps
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.columns.layouts import ColumnsWriter, compiled, write_columns
+from penstock.runtime.columns.layouts import compiled
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending_paths import attempt_name, waiting_place
 from penstock.runtime.io.sinks import PublishedSink, SinkWriter
@@ -200,12 +190,7 @@ class FileWriter(SinkWriter):
         layout = compiled(functions, row_layout(self._sink.encoder, self._task.config.input_type))
         if layout is None or not is_of_the_clock(self._sink.assigner):
             return None
-
-        def take(batch: Any) -> None:
-            step = partial(self._write_columns, layout, batch)
-            write_columns(batch, step, lambda at, end: self.write_all(batch.objects(at, end)))
-
-        return take
+        return self.taker(partial(self._write_columns, layout))
 
     def _write_columns(self, layout: Any, batch: Any, start: int) -> tuple[int, bool]:
         """Write records from a place on into the bucket's part, as far as it goes."""
@@ -389,204 +374,3 @@ def _can_be_made(path: PurePosixPath) -> bool:
     except UnicodeEncodeError:  # half a surrogate pair
         return False
     return "\0" not in str(path) and max(names, default=0) <= _LONGEST_NAME and whole <= _LONGEST_PATH
-
-
-_BATCH, _MOST_RECORDS = 1_000, 50_000  # most records gathered in one bucket, and in all buckets
-_MOST_BYTES = 64 << 20  # most bytes that the writers of a subtask buffer
-
-
-@dataclass(frozen=True, eq=False)
-class BulkOutput(FileOutput):
-    """Adds files of a bulk format to the folders below a base; ``encoder`` creates their writers."""
-
-    encoder: BulkWriterFactory[Any]  # type: ignore[assignment]
-
-    def writer(self, context: OperatorContext) -> SinkWriter:
-        return _BulkFileWriter(self, context)
-
-
-_ATOMS = frozenset({str, int, float, bool, bytes, type(None), date, time, datetime, Decimal, Instant})
-"""Immutable classes."""
-
-
-def _kept(record: Any) -> Any:
-    """The record, copied unless it is immutable."""
-    if type(record) is Row and _ATOMS.issuperset(map(type, record)):
-        return Row.of_values(tuple(record), names_of(record), record.get_row_kind())
-    return copy_record(record)
-
-
-class _Stream(io.RawIOBase):
-    """The end of a bucket's file that is still in memory. The bucket replaces its stream at each save."""
-
-    def __init__(self, bucket: Bucket) -> None:
-        self._bucket = bucket
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        return self._bucket.stream.write(data)
-
-    def tell(self) -> int:
-        return self._bucket.written + self._bucket.stream.tell()
-
-
-class _Passing(BulkWriter[Any]):
-    def __init__(self, bucket: Bucket, packs: Packs) -> None:
-        self._bucket, self._packs = bucket, packs
-
-    def add_element(self, element: Any, /) -> None:
-        self.add_all([element])
-
-    def add_all(self, elements: Sequence[Any], /) -> None:
-        self._packs.add((self._bucket.path, self._bucket.counter, dumps(elements)))
-
-    def flush(self) -> None:
-        """Nothing is buffered."""
-
-    def finish(self) -> None:
-        """The file ends with a checkpoint."""
-
-
-def objects_of(batches: list[Any]) -> list[Any]:
-    """The records of native batches."""
-    return [value for batch in batches for value in batch.objects()]
-
-
-class _Part:
-    __slots__ = ("batches", "count", "records", "waiting", "writer")
-
-    def __init__(self, writer: BulkWriter[Any]) -> None:
-        self.records: list[Any] = []
-        self.batches: list[Any] = []  # native ones that wait, while no objects do
-        self.count = 0  # of what waits
-        self.writer = writer
-        self.waiting = 0
-
-    def add(self, record: Any) -> None:
-        if self.batches:
-            self.records, self.batches = objects_of(self.batches), []
-        self.records.append(record)
-        self.count += 1
-
-    def add_columns(self, batch: Any) -> None:
-        if self.records:
-            self.records += batch.objects()
-        else:
-            self.batches.append(batch)
-        self.count += len(batch)
-
-
-def _joined(batches: list[Any]) -> Any:
-    """Native batches as one; None if there are none, or they are of different types."""
-    return type(batches[0]).concat(batches) if len(batches) > 1 else batches[0] if batches else None
-
-
-class _BulkFileWriter(FileWriter):
-    def __init__(self, sink: BulkOutput, context: OperatorContext) -> None:
-        super().__init__(sink, context)
-        self._factory = sink.encoder
-        self._open_parts: dict[str, _Part] = {}  # by path of the bucket
-        self._gathered = self._kept = 0
-        self._functions: Any = None
-        self._keep = same if copier(context.config.input_type) is None else _kept
-
-    def write(self, value: Any) -> None:  # type: ignore[override]
-        bucket = self.bucket_of(value)
-        part = self._open_parts.get(bucket.path) or self._begin(bucket)
-        part.add(self._keep(value))
-        self._gathered += 1
-        self._hand_over_much(part, bucket)
-
-    def _hand_over_much(self, part: _Part, bucket: Bucket) -> None:
-        if part.count >= _BATCH:
-            self._hand_over(part, bucket)
-        elif self._gathered >= _MOST_RECORDS:
-            self._hand_over_all()
-
-    def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
-        self._functions = functions
-        takes = takes_columns(self._factory) and is_of_the_clock(self._sink.assigner)
-        return self._take_columns if takes else None
-
-    def _take_columns(self, batch: Any) -> None:
-        """Take a batch, in the portions in which records would be handed over."""
-        start = 0
-        while start < len(batch):
-            bucket = self.bucket_of(None)
-            part = self._open_parts.get(bucket.path) or self._begin(bucket)
-            end = min(len(batch), start + _BATCH - part.count)
-            part.add_columns(batch.slice(start, end))
-            self._gathered += end - start
-            start = end
-            self._hand_over_much(part, bucket)
-
-    def write_all(self, values: Sequence[Any]) -> None:
-        for value in values:
-            self.write(value)
-        self.room = _BATCH
-
-    def _begin(self, bucket: Bucket) -> _Part:
-        writer: BulkWriter[Any] = (
-            _Passing(bucket, self._packs)
-            if self._passes_on
-            else self._factory.create(cast("IO[bytes]", _Stream(bucket)))
-        )
-        part = self._open_parts[bucket.path] = _Part(writer)
-        return part
-
-    def _add(self, bucket: Bucket, data: bytes) -> None:
-        part = self._open_parts.get(bucket.path) or self._begin(bucket)
-        self._written_by(bucket, part.writer.add_all, decode_value(data))
-        self._count(part)
-
-    def _pass_on(self, bucket: Bucket) -> None:
-        part = self._open_parts.pop(bucket.path)
-        if part.count:
-            self._hand_over(part, bucket)
-
-    def _hand_over(self, part: _Part, bucket: Bucket) -> None:
-        records, batches, count = part.records, part.batches, part.count
-        part.records, part.batches, part.count = [], [], 0
-        self._gathered -= count
-        writer, whole = part.writer, _joined(batches)
-        if whole is not None and isinstance(writer, ColumnsWriter):
-            self._written_by(bucket, writer.add_columns, whole, self._functions)
-        else:
-            self._written_by(bucket, writer.add_all, records or objects_of(batches))
-        self._count(part)
-
-    def _hand_over_all(self) -> None:
-        for bucket in self.all_buckets():
-            part = self._open_parts[bucket.path]
-            if part.count:
-                self._hand_over(part, bucket)
-
-    def _count(self, part: _Part) -> None:
-        """Count the bytes that the writer buffers; if all buffer too much, flush them."""
-        self._kept += part.writer.waiting - part.waiting
-        part.waiting = part.writer.waiting
-        if self._kept < _MOST_BYTES:
-            return
-        for bucket in self.all_buckets():
-            part = self._open_parts[bucket.path]
-            self._written_by(bucket, part.writer.flush)
-            part.waiting = part.writer.waiting
-        self._kept = sum(part.waiting for part in self._open_parts.values())
-
-    def _written_by(self, bucket: Bucket, write: Any, *arguments: Any) -> None:
-        before = bucket.stream.tell()
-        try:
-            write(*arguments)
-        except FileFormatError as error:
-            message = f"{bucket.names.final}: {error}"
-            raise FileFormatError(message, flink_class=error.flink_class) from error.__cause__
-        self.saved_if_much(bucket.stream.tell() - before)
-
-    def _finish_all(self) -> None:
-        self._hand_over_all()
-        for bucket in self.all_buckets():
-            self._written_by(bucket, self._open_parts.pop(bucket.path).writer.finish)
-        self._kept = 0
-        super()._finish_all()

@@ -16,7 +16,8 @@ from penstock.common.serialization import Encoder
 from penstock.common.time import milliseconds_of
 from penstock.connectors.files import watched_folders
 from penstock.connectors.files.buckets import BucketAssigner
-from penstock.connectors.files.file_sink import BulkOutput, FileOutput
+from penstock.connectors.files.bulk_sink import BulkOutput
+from penstock.connectors.files.file_sink import FileOutput
 from penstock.connectors.files.watched_folders import ALL, Limits, Watch
 from penstock.datastream.connectors.base import StreamTransformer
 from penstock.datastream.sinks import AddedSink, Sink

@@ -9,6 +9,7 @@ import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
@@ -54,6 +55,13 @@ class SinkWriter:
         """A function that takes native batches, with the same effect as :meth:`write_all` with their objects; None if
         there is no such way. ``timestamp`` is not set for it."""
         return None
+
+    def taker(self, step: Callable[[Any, int], tuple[int, bool]]) -> Callable[[Any], None]:
+        """A result for :meth:`columns`: it takes batches by a step, see :func:`write_columns`, and as objects where
+        that is in doubt."""
+        return lambda batch: write_columns(
+            batch, partial(step, batch), lambda at, end: self.write_all(batch.objects(at, end))
+        )
 
     def open(self) -> None:
         """Before the first record."""
@@ -171,15 +179,12 @@ class Buffered(SinkWriter):
         if items_of is None:
             return None
 
-        def take(batch: Any) -> None:
-            def step(at: int) -> tuple[int, bool]:
-                items, at, doubtful = items_of(batch, at, len(batch))
-                self._add_all(items, None)
-                return at, doubtful
+        def step(batch: Any, at: int) -> tuple[int, bool]:
+            items, at, doubtful = items_of(batch, at, len(batch))
+            self._add_all(items, None)
+            return at, doubtful
 
-            write_columns(batch, step, lambda at, end: self.write_all(batch.objects(at, end)))
-
-        return take
+        return self.taker(step)
 
     def _look(self) -> None:
         full = self._items.full()
@@ -340,15 +345,12 @@ class _TextFile(SinkWriter):
         if layout is None:
             return None
 
-        def take(batch: Any) -> None:
-            def step(at: int) -> tuple[int, bool]:
-                data, at, doubtful = layout.write(batch, at, len(batch))
-                self._add(data.decode())
-                return at, doubtful
+        def step(batch: Any, at: int) -> tuple[int, bool]:
+            data, at, doubtful = layout.write(batch, at, len(batch))
+            self._add(data.decode())
+            return at, doubtful
 
-            write_columns(batch, step, lambda at, end: self.write_all(batch.objects(at, end)))
-
-        return take
+        return self.taker(step)
 
     def finish(self) -> None:
         self.end_step()
