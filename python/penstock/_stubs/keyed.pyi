@@ -104,6 +104,10 @@ class KeyedTable:
         """How many keys there are."""
 
     @property
+    def memory(self) -> int:
+        """How much memory it takes, in bytes, but for long texts and what lists have."""
+
+    @property
     def changes(self) -> int:
         """How many keys have changed since the last ``written``."""
 

@@ -48,6 +48,12 @@ impl KeyedTable {
         self.table.len()
     }
 
+    /// How much memory it takes, in bytes, but for long texts and what lists have.
+    #[getter]
+    fn memory(&self) -> usize {
+        self.table.memory()
+    }
+
     /// How many keys have changed since the last ``written``.
     #[getter]
     fn changes(&self) -> usize {

@@ -46,12 +46,12 @@ impl Threshold {
 ///     contents: as of ``KeyedWindows``.
 ///     position: of the field.
 ///     programs: as of ``KeyedWindows``.
-///     trigger: ``never``, ``at_end``, ``count``, ``every``, ``delta`` or ``own``; whether its time is that of records; with how
-///         many records it fires, or at which interval in milliseconds; the threshold of ``delta``; the function of ``delta``,
-///         or the methods of ``own``: on_element, on_event_time, on_processing_time, on_merge and clear, None for one that
-///         does nothing; and whether a window that fires is emptied.
-///     evictor: ``count``, ``time`` or ``delta``; how many records it leaves, or of how many milliseconds; the threshold and the
-///         function of ``delta``; and whether it evicts after the function. None where there is none.
+///     trigger: ``never``, ``at_end``, ``count``, ``every``, ``delta`` or ``own``; whether its time is that of records; with
+///         how many records it fires, or at which interval in milliseconds; the threshold of ``delta``; the function of
+///         ``delta``, or the methods of ``own``: on_element, on_event_time, on_processing_time, on_merge and clear, None for
+///         one that does nothing; and whether a window that fires is emptied.
+///     evictor: ``count``, ``time`` or ``delta``; how many records it leaves, or of how many milliseconds; the threshold and
+///         the function of ``delta``; and whether it evicts after the function. None where there is none.
 ///     event_time: whether the time of windows is that of records, or the clock's.
 ///     lateness: how long a window lives on after its end, in milliseconds.
 ///     side: whether late records are wanted, and not only counted.

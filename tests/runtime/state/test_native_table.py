@@ -206,6 +206,24 @@ def test_the_keys_of_logs_that_are_merged_stay_in_the_table() -> None:
     assert earlier.slots == {(STATE, VOID): {"b"}}
 
 
+def test_a_table_says_what_it_takes() -> None:
+    """And gives it back, unless another object has the state by then."""
+    ours = state()
+    table = ours.native_table(functions, STATE)
+    ours.table(STATE).update({f"k{number}": (f"k{number}", number) for number in range(10_000)})
+    assert ours.memory(1000) == 8000
+    assert table.take_over()
+    took = table.table.memory
+    assert 16 + 16 + 8 < took / 10_000 < 100
+    assert ours.memory(1000) == took + 1000
+    ours.release()
+    ours.dispose()
+    assert (len(table), table.table.memory) == (10_000, took)
+    ours.passed_on = False
+    ours.dispose()
+    assert (len(table), table.table.memory) == (0, 0)
+
+
 @pytest.mark.parametrize("memory", [0, 70_000, 16 << 20])
 def test_sections_wait_in_a_file(monkeypatch, memory) -> None:
     """Beyond some memory; the bytes of the state file are the same."""

@@ -86,6 +86,7 @@ def test_what_lies_on_disk_counts_as_the_memory_that_it_may_have(tmp_path, monke
     settings = {
         "penstock.state.backend": backend,
         "penstock.state.memory": "1mb",
+        "penstock.native": "off",  # native tables say what they take
         "execution.checkpointing.dir": str(tmp_path),
     }
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")

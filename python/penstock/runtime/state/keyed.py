@@ -250,6 +250,8 @@ class KeyedState:
 
     def memory(self, written: int) -> int:
         """An estimate of the bytes of memory that state with files of ``written`` bytes takes."""
+        if self.native is not None and self.native.here:
+            return self.native.table.memory + written  # the files have long texts, and all else
         return MEMORY_PER_BYTE * written
 
     def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
@@ -341,6 +343,12 @@ class KeyedState:
             self.native.table.written()
         for _, queue in self.queues():
             queue.written()
+
+    def dispose(self) -> None:
+        """Give back the memory of a native table at once, unless another object has the state: objects that refer to
+        each other are found later."""
+        if self.native is not None and not self.passed_on:
+            self.native.table.clear()
 
     def release(self) -> None:
         """Let another object have the state."""

@@ -52,7 +52,7 @@ class Section(NamedTuple):
 
 class Sections(Sequence[Section]):
     """The sections of a file to be written: 16 MiB in memory, the rest in a temporary file, because a file begins with
-    the places of all its sections. O(sections) of memory besides."""
+    the places of all its sections."""
 
     def __init__(self, sections: Iterable[Section]) -> None:
         self._store = Store(SECTIONS_MEMORY)

@@ -371,6 +371,9 @@ class Task:
         self._out.close()
         if self._chain is not None:
             self._chain.dispose()
+        for operator in self._operators():
+            if operator.context.state is not None:
+                operator.context.state.dispose()
 
     def _read(self, head: SourceOperator) -> Iterator[Row]:
         only, reading = self._assignment.only, self._assignment.reading

@@ -65,6 +65,24 @@ impl Cells {
         self.count == 0
     }
 
+    /// How much memory the values take, in bytes, but for long texts and what lists have. Recursive, to the depth of a column.
+    pub fn memory(&self) -> usize {
+        fn of<T>(values: &Vec<T>) -> usize {
+            values.capacity() * size_of::<T>()
+        }
+        self.absent.capacity()
+            + match &self.data {
+                Data::None => 0,
+                Data::Bools(values) => of(values),
+                Data::Ints(values) => of(values),
+                Data::Floats(values) => of(values),
+                Data::Texts(values) => of(values),
+                Data::Bytes(values) => of(values),
+                Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter().map(Self::memory).sum(),
+                Data::Lists(lists, _) => of(lists),
+            }
+    }
+
     /// Makes room for so many more, and not for twice as many as there are.
     pub fn reserve(&mut self, more: usize) {
         match &mut self.data {

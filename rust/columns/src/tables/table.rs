@@ -45,6 +45,12 @@ impl Table {
         self.keys.is_empty()
     }
 
+    /// How much memory it takes, in bytes, but for long texts and what lists have.
+    pub fn memory(&self) -> usize {
+        let places = self.index.allocation_size() + self.is_changed.capacity() + self.changed.capacity() * size_of::<u32>();
+        self.keys.memory() + self.values.memory() + places
+    }
+
     /// The hash of a key. A key is a text, an integer, or a tuple of these and of None, as then equality is the same in Python
     /// and in Java; others are in doubt.
     #[inline]
