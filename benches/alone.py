@@ -16,8 +16,6 @@ from endless import ALIKE, EXCHANGES, FEW, HELD, KEYS, LOCAL, MANY, MOST, RESUME
 from engines import RUNNING
 
 STEP_RECORDS = 10_000
-DISK = {"penstock.state.backend": "disk", "penstock.state.memory": "256 mb"}
-"""Settings for state beyond memory."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +82,8 @@ def others() -> Iterator[Alone]:
     """What is written for a key, and many keys in little memory."""
     ten = {"executor": "spark", "keys": 10 * STEP_RECORDS, "records": STEP_RECORDS}
     yield Alone(WRITTEN, KEYS, FEW, "Penstock", "live_steps:sums", ten, 10, 60)
-    disk = {**DISK, "penstock.step.records": MOST // 40}
-    many = {"executor": "spark", "keys": MOST, "records": MOST // 40, "settings": disk}
+    records = MOST // 40
+    many = {"executor": "spark", "keys": MOST, "records": records, "settings": {"penstock.step.records": records}}
     yield Alone(HELD, KEYS, MOST, "Penstock", "live_steps:sums", many, 40, 4)
 
 

@@ -29,29 +29,10 @@ from penstock.datastream.window import (
 from penstock.runtime.operators.native_triggers import NativeTriggers
 from tests.job.steps.evolving import environment, fed
 from tests.running import collected
+from tests.runtime.windows.test_native_triggers import ByClockOrAtEnd
 
 RECORD = Types.TUPLE([Types.STRING(), Types.LONG(), Types.LONG()])
 """Key, value and time."""
-END = (1 << 63) - 1
-
-
-class ByClockOrAtEnd(Trigger):
-    """Fires when the clock reaches the end of the window, or when the input has ended."""
-
-    def on_element(self, value, timestamp, window, context):
-        context.register_processing_time_timer(window.max_timestamp())
-        context.register_event_time_timer(END)
-        return TriggerResult.CONTINUE
-
-    def on_processing_time(self, time, window, context):
-        return TriggerResult.FIRE_AND_PURGE
-
-    def on_event_time(self, time, window, context):
-        return TriggerResult.FIRE_AND_PURGE
-
-    def clear(self, window, context):
-        context.delete_processing_time_timer(window.max_timestamp())
-        context.delete_event_time_timer(END)
 
 
 class OnceAndAtEnd(Trigger):

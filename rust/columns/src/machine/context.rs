@@ -5,37 +5,55 @@ use crate::program::{Around, Asked, Change, Expr, Part};
 use crate::value::{Doubt, Value};
 
 /// The key of a record or a timer, and what belongs to it. Changes are to be kept aside until the function has ended without
-/// doubt; what is read meanwhile has them.
+/// doubt; what is read meanwhile has them. A context that does not say otherwise has no state, no timers and no side outputs.
 pub trait Context<'a> {
     /// Something that the function asks of its context.
     fn ask(&mut self, around: Around) -> Result<Value<'a>, Doubt>;
 
     /// What a state has: None, or a list for a state that is one.
-    fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt>;
+    fn state(&mut self, _number: u32) -> Result<Value<'a>, Doubt> {
+        Err(Doubt)
+    }
 
     /// Whether a state has something.
-    fn has(&mut self, state: u32, asked: Asked) -> Result<bool, Doubt>;
+    fn has(&mut self, _state: u32, _asked: Asked) -> Result<bool, Doubt> {
+        Err(Doubt)
+    }
 
     /// What it had then.
-    fn shown(&mut self, state: u32) -> Result<Value<'a>, Doubt>;
+    fn shown(&mut self, _state: u32) -> Result<Value<'a>, Doubt> {
+        Err(Doubt)
+    }
 
     /// What a map has for a key.
-    fn entry(&mut self, state: u32, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt>;
+    fn entry(&mut self, _state: u32, _key: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
+        Err(Doubt)
+    }
 
     /// Whether a map has no keys.
-    fn has_no_entries(&mut self, state: u32) -> Result<bool, Doubt>;
+    fn has_no_entries(&mut self, _state: u32) -> Result<bool, Doubt> {
+        Err(Doubt)
+    }
 
     /// A list of what is in a map, in order.
-    fn entries(&mut self, state: u32, part: Part) -> Result<Value<'a>, Doubt>;
+    fn entries(&mut self, _state: u32, _part: Part) -> Result<Value<'a>, Doubt> {
+        Err(Doubt)
+    }
 
     /// Sets what a map has for a key, or removes the key.
-    fn put_entry(&mut self, state: u32, key: Value<'a>, value: Option<Value<'a>>) -> Result<(), Doubt>;
+    fn put_entry(&mut self, _state: u32, _key: Value<'a>, _value: Option<Value<'a>>) -> Result<(), Doubt> {
+        Err(Doubt)
+    }
 
     /// Does something to the state, or to the timers.
-    fn change(&mut self, change: Change, value: Value<'a>) -> Result<(), Doubt>;
+    fn change(&mut self, _change: Change, _value: Value<'a>) -> Result<(), Doubt> {
+        Err(Doubt)
+    }
 
     /// Takes a result for a side output, and how many other results came before it.
-    fn side(&mut self, tag: u32, value: Value<'a>, before: usize);
+    fn side(&mut self, _tag: u32, _value: Value<'a>, _before: usize) -> Result<(), Doubt> {
+        Err(Doubt)
+    }
 }
 
 impl<'a> Machine<'a, '_, '_> {
@@ -93,7 +111,6 @@ impl<'a> Machine<'a, '_, '_> {
 
     pub(super) fn side(&mut self, frame: &mut Frame<'a>, tag: u32, expr: &'a Expr) -> Result<(), Doubt> {
         let (value, before) = (self.eval(frame, expr)?, frame.yields.len());
-        self.context.as_mut().ok_or(Doubt)?.side(tag, value, before);
-        Ok(())
+        self.context.as_mut().ok_or(Doubt)?.side(tag, value, before)
     }
 }

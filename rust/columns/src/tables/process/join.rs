@@ -10,7 +10,7 @@ use super::held::{Held, Step};
 use super::{Bounds, Domain, Kind, ProcessSpec, Run, Turned};
 use crate::column::Refusal;
 use crate::machine::{Context, Input, MOST_STEPS};
-use crate::program::{Around, Asked, Change, Part, Program};
+use crate::program::{Around, Program};
 use crate::tables::kept::Kept;
 use crate::tables::windows::entries::Window;
 use crate::value::{Doubt, Value};
@@ -63,40 +63,9 @@ impl<'a> Context<'a> for Pair<'a> {
         }
     }
 
-    fn state(&mut self, _: u32) -> Result<Value<'a>, Doubt> {
-        Err(Doubt)
-    }
-
-    fn has(&mut self, _: u32, _: Asked) -> Result<bool, Doubt> {
-        Err(Doubt)
-    }
-
-    fn shown(&mut self, _: u32) -> Result<Value<'a>, Doubt> {
-        Err(Doubt)
-    }
-
-    fn entry(&mut self, _: u32, _: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
-        Err(Doubt)
-    }
-
-    fn has_no_entries(&mut self, _: u32) -> Result<bool, Doubt> {
-        Err(Doubt)
-    }
-
-    fn entries(&mut self, _: u32, _: Part) -> Result<Value<'a>, Doubt> {
-        Err(Doubt)
-    }
-
-    fn put_entry(&mut self, _: u32, _: Value<'a>, _: Option<Value<'a>>) -> Result<(), Doubt> {
-        Err(Doubt)
-    }
-
-    fn change(&mut self, _: Change, _: Value<'a>) -> Result<(), Doubt> {
-        Err(Doubt)
-    }
-
-    fn side(&mut self, tag: u32, value: Value<'a>, before: usize) {
+    fn side(&mut self, tag: u32, value: Value<'a>, before: usize) -> Result<(), Doubt> {
         self.sides.push((tag, value, before));
+        Ok(())
     }
 }
 

@@ -372,8 +372,9 @@ impl<'a> Context<'a> for Turn<'a> {
         Ok(())
     }
 
-    fn side(&mut self, tag: u32, value: Value<'a>, before: usize) {
+    fn side(&mut self, tag: u32, value: Value<'a>, before: usize) -> Result<(), Doubt> {
         self.sides.push((tag, value, before));
+        Ok(())
     }
 }
 

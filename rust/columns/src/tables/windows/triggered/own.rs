@@ -4,7 +4,7 @@ use bumpalo::Bump;
 
 use super::trigger::{Decision, Place, When};
 use crate::machine::{Context, Input, MOST_STEPS};
-use crate::program::{Around, Asked, Change, Domain, Expr, Part, Program, Statement};
+use crate::program::{Around, Change, Domain, Expr, Program, Statement};
 use crate::value::{Doubt, Value};
 
 /// The methods of a trigger. All but the first may be missing: then they do nothing.
@@ -157,34 +157,6 @@ impl<'a> Context<'a> for Turn<'a> {
         }
     }
 
-    fn state(&mut self, _: u32) -> Result<Value<'a>, Doubt> {
-        Err(Doubt)
-    }
-
-    fn has(&mut self, _: u32, _: Asked) -> Result<bool, Doubt> {
-        Err(Doubt)
-    }
-
-    fn shown(&mut self, _: u32) -> Result<Value<'a>, Doubt> {
-        Err(Doubt)
-    }
-
-    fn entry(&mut self, _: u32, _: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
-        Err(Doubt)
-    }
-
-    fn has_no_entries(&mut self, _: u32) -> Result<bool, Doubt> {
-        Err(Doubt)
-    }
-
-    fn entries(&mut self, _: u32, _: Part) -> Result<Value<'a>, Doubt> {
-        Err(Doubt)
-    }
-
-    fn put_entry(&mut self, _: u32, _: Value<'a>, _: Option<Value<'a>>) -> Result<(), Doubt> {
-        Err(Doubt)
-    }
-
     fn change(&mut self, change: Change, value: Value<'a>) -> Result<(), Doubt> {
         let (adds, domain) = match change {
             Change::Register(domain) => (true, domain),
@@ -195,6 +167,4 @@ impl<'a> Context<'a> for Turn<'a> {
         self.decision.timers.push((domain, adds, time));
         Ok(())
     }
-
-    fn side(&mut self, _: u32, _: Value<'a>, _: usize) {}
 }
