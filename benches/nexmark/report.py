@@ -34,7 +34,7 @@ SAYS = {"penstock-local": "Penstock, local", "penstock-spark": "Penstock on Spar
 INTRODUCTION = (
     "Thousands of events per CPU second, of {events:,} events, with equal results; × is the ratio to Flink's. Of",
     "queries below {goal:.0f}× the last column has the functions that are not compiled; where there is no reason,",
-    "their operator has no native form, and calls them in Python. Each query ends in a sink that counts, so it is Python.",
+    "their operator has no native form, and calls them in Python. Each query ends in a sink that counts, in Python.",
 )
 COLOURS = {"penstock-local": "#c1121f", "penstock-spark": "#f4a261"}
 

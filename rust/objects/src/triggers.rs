@@ -154,10 +154,11 @@ impl KeyedTriggers {
     ///
     /// Returns:
     ///     Batches of windows with nothing in them any more (key, start, end); of what is in others (key, start, end,
-    ///     contents); of windows that merge and are over (key, start, end); of new ones (key, start, end, and start and end of
-    ///     the one under whose name the contents are); of windows of which the trigger has forgotten all (key, start, end), and of
-    ///     what it remembers of others (key, start, end, and that). Whether all timers follow, as they are in the heaps, or
-    ///     what has been done with them; and these, of event time and by the clock (whether added, time, key, start, end).
+    ///     contents); of windows that merge and are over (key, start, end); of new ones (key, start, end, and start and end
+    ///     of the one under whose name the contents are); of windows of which the trigger has forgotten all (key, start,
+    ///     end), and of what it remembers of others (key, start, end, and that). Whether all timers follow, as they are in
+    ///     the heaps, or what has been done with them; and these, of event time and by the clock (whether added, time, key,
+    ///     start, end).
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
