@@ -51,6 +51,16 @@ def test_a_file_that_is_not_whole(tmp_path):
     forget_all(str(tmp_path / "never"))
 
 
+def test_a_full_disk_is_an_error_with_the_file(tmp_path):
+    file = BufferFile(str(tmp_path))
+    place = file.put(b"x")
+    file._file = open("/dev/full", "wb", buffering=0)  # noqa: SIM115 - closed below
+    with pytest.raises(OSError, match="No space left") as raised:
+        file.put(b"y" * 100)
+    assert raised.value.filename == place.path
+    file.close()
+
+
 @pytest.mark.parametrize("senders", [1, 3])
 def test_a_gate_takes_buffers_in_files_and_others(tmp_path, senders):
     """In one order; nothing of a buffer in a file is in memory, or in the gate's own file, before it is due."""

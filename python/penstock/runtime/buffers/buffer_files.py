@@ -8,6 +8,8 @@ import uuid
 from contextlib import suppress
 from typing import IO, NamedTuple
 
+from penstock.storage.storage import naming
+
 LEAST = 32 << 10  # bytes of a buffer from which on a file is cheaper than to carry it
 
 
@@ -47,8 +49,9 @@ class BufferFile:
             return self._last[1]
         if self._file is None:
             self._file = open(self._path, "wb")  # noqa: SIM115 - open until close
-        self._file.write(data)
-        self._file.flush()
+        with naming(self._path):
+            self._file.write(data)
+            self._file.flush()
         place = Place(self._path, self._end, len(data))
         self._end += len(data)
         self._last = data, place
