@@ -19,7 +19,6 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from penstock.errors import PenstockError
-from penstock.runtime.buffers.buffer_files import Place
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Rows, Store
 from penstock.runtime.config.tasks import InputEdge
@@ -112,8 +111,7 @@ class InputGate:
                 "please report it."
             )
         self._expected[channel] = expected + 1
-        data = row.data.read() if isinstance(row.data, Place) else row.data
-        return Arrival(channel, row.sequence >> ROUND_BITS, data, last)
+        return Arrival(channel, row.sequence >> ROUND_BITS, self._store.look(row.data), last)
 
     def close(self) -> None:
         self._store.close()
