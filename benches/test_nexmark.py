@@ -58,7 +58,7 @@ def test_the_report_has_a_row_for_each_query(tmp_path: Path) -> None:
     assert text.startswith("before\n")
     assert text.endswith("<!-- /figures -->\nafter\n")
     assert "| q0 | csv | 1 | 2 | 3.0 |  |" in text
-    assert "| q12 | csv | 1 | 0 | 0.5 | only the sink |" in text
+    assert "| q12 | csv | 1 | 0 | 0.5 | nothing |" in text
     assert plot.stat().st_size > 1000
 
 

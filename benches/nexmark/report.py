@@ -20,9 +20,11 @@ from matplotlib.figure import Figure
 from penstock_events import FORMATS as READERS
 from penstock_queries import QUERIES
 from penstock_run import environment
+from sums import WEIGHTS, Sum
 from systems import Round
 
 from penstock.analysis.native_code import PYTHON, called_in_python, verdicts_of
+from penstock.common import Types
 from run import Measured, seconds, unequal
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -34,7 +36,7 @@ SAYS = {"penstock-local": "Penstock, local", "penstock-spark": "Penstock on Spar
 INTRODUCTION = (
     "Thousands of events per CPU second, of {events:,} events, with equal results; × is the ratio to Flink's. Of",
     "queries below {goal:.0f}× the last column has the functions that are not compiled; where there is no reason,",
-    "their operator has no native form, and calls them in Python. Each query ends in a sink that counts, in Python.",
+    "their operator has no native form, and calls them in Python; *nothing* where all of the query is native.",
 )
 COLOURS = {"penstock-local": "#c1121f", "penstock-spark": "#f4a261"}
 
@@ -109,13 +111,14 @@ def in_python(query: str, format: str) -> str:
         shown = "" if reason == called_in_python(name) else f": {reason}"
         reasons.setdefault(shown, []).append(f"{function} of {name}" if function else name)
     parts = (", ".join(dict.fromkeys(names)) + reason for reason, names in reasons.items())
-    return "; ".join(parts).replace("|", "\\|") or "only the sink"
+    return "; ".join(parts).replace("|", "\\|") or "nothing"
 
 
 def functions_in_python(query: str, format: str) -> Iterator[tuple[str, str, str]]:
     """Of the functions of a query that stay in Python: operator, function, reason."""
     env: Any = environment("local")
-    QUERIES[query](READERS[format](env, SMALL.folder(FORMATS))).print()
+    results = QUERIES[query](READERS[format](env, SMALL.folder(FORMATS)))
+    results.map(WEIGHTS[query], Types.LONG()).add_sink(Sum("sums"))
     for operator in verdicts_of(env.to_pipeline(query)):
         for verdict in operator.functions:
             if verdict.verdict == PYTHON:

@@ -342,7 +342,8 @@ def test_native_shows_the_keys_of_both_inputs(explained, program):
     assert both[1] == "     first key lambda: compiled"
     assert both[2].startswith("     second key lambda: Python: input() ")
     document = json.loads(explained("--native", "--json", program(lines)))
-    assert [part["role"] for part in document["operators"][-1]["functions"]] == ["first key", "second key", "function"]
+    roles = [part["role"] for part in document["operators"][-1]["functions"]]
+    assert roles == ["first key", "second key", "function", "function"]
 
 
 def test_native_is_data_with_json(explained, program):
@@ -368,16 +369,50 @@ def test_native_says_that_it_is_off(explained, program):
 
 def test_native_names_functions_that_operators_call_in_python(explained, program):
     lines = """
-        from penstock.datastream.functions import CoMapFunction
+        from penstock.datastream import AsyncDataStream, AsyncFunction
+        from penstock.common import Time
 
-        class Same(CoMapFunction):
-            def map1(self, value): return value
-            def map2(self, value): return value
+        class Same(AsyncFunction):
+            async def async_invoke(self, value): return [value]
 
-        env.from_collection([1]).connect(env.from_collection([2])).map(Same())
+        AsyncDataStream.unordered_wait(env.from_collection([1]), Same(), Time.seconds(1), 1)
         env.execute()
     """
-    assert "function Same: Python: CoMap calls its function in Python" in explained("--native", program(lines))
+    text = explained("--native", program(lines))
+    assert re.search(r"function Same: Python: \w+ calls its function in Python", text)
+
+
+def test_native_names_functions_with_state_and_sinks(explained, program):
+    lines = """
+        from penstock.datastream import MapFunction, SinkFunction, ValueStateDescriptor
+
+        class Count(MapFunction):
+            def open(self, runtime_context):
+                self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+            def map(self, value):
+                self.count.update((self.count.value() or 0) + 1)
+                return self.count.value()
+
+        class Rows(SinkFunction):
+            rows = 0
+
+            def invoke(self, value):
+                self.rows += 1
+
+        class Writing(SinkFunction):
+            def invoke(self, value):
+                print(value)
+
+        counts = env.from_collection([1], Types.LONG()).key_by(lambda n: n % 2, Types.LONG()).map(Count())
+        counts.add_sink(Rows())
+        counts.add_sink(Writing())
+        env.execute()
+    """
+    text = explained("--native", program(lines))
+    assert "     function Count.map: compiled\n" in text
+    assert "     sink Rows: compiled\n" in text
+    assert "     sink Writing: Python: print() prints" in text
 
 
 def test_native_names_the_methods_of_process_functions(explained, program):

@@ -25,7 +25,7 @@ from penstock.common import checks
 from penstock.common.callables import shown
 from penstock.compiler.functions import compile_aggregate
 from penstock.compiler.operators import Compilation
-from penstock.compiler.program import Refusal
+from penstock.compiler.program import Compiled, Refusal
 from penstock.datastream.program import keys
 from tests.docs.documents import ROOT
 from tests.pyflink.recorded import HERE, unpacked
@@ -92,6 +92,10 @@ def _refusal(compilation: Compilation, function: Any, call: str) -> Refusal | No
         result: Any = compile_aggregate(function)
     else:
         result = compilation.function(function, _KINDS[call])
+    if isinstance(result, Refusal) and call in ("map", "filter", "flat_map"):
+        of_key = compilation.function(function, f"{call}_of_key")
+        if isinstance(of_key, Compiled) and of_key.states:  # such a function is on a keyed stream
+            return None
     return result if isinstance(result, Refusal) else None
 
 

@@ -98,6 +98,7 @@ ROOMS = {
         "lists",
         "held_lists",
         "accumulators",
+        "kept",
         "invocations",
         "windows",
         "expressions",

@@ -23,7 +23,7 @@ ORDER = {
     "runtime": ["hash", "key_groups", "key_type", "columns", "folds"],
     "columns": [
         *("json", "scan", "value", "python", "column", "exchange", "batch", "lines", "reading", "writing"),
-        *("program", "heap", "machine", "vectors", "pipeline", "stamps", "router", "tables"),
+        *("program", "heap", "machine", "vectors", "pipeline", "accumulator", "stamps", "router", "tables"),
     ],
     "planner": [
         *("dense", "java", "work", "profile", "error"),

@@ -226,6 +226,35 @@ class Pipeline:
         """
 
 @final
+class Accumulator:
+    """A translated function that keeps values from record to record: it takes them and a record, and gives them as a tuple.
+
+    Args:
+        program: the function; the record is its last argument.
+
+    Raises:
+        ValueError: it takes no argument, or gives an iterator.
+    """
+
+    def __new__(cls, program: Program) -> Accumulator: ...
+    def run(self, batch: Batch, start: int, end: int, kept: Batch) -> tuple[Batch, int]:
+        """Take some records.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+            kept: the values that are kept, as the only record of a batch, a tuple.
+
+        Returns:
+            The values as they are then, likewise, and the place behind the last record that is done; a record there is
+            doubtful, so that Python decides.
+
+        Raises:
+            ValueError: there are not so many records, or another number of values.
+        """
+
+@final
 class Program:
     """A function of Python, translated.
 

@@ -25,6 +25,7 @@ from penstock.compiler.operators import Compilation, Verdict, keys_of
 from penstock.display.tables import NO, QUIET, TITLE, YES, heading
 from penstock.display.text import visible
 from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.usercode.functions import simple_name
 
 FORMAT = 1  # version of :func:`as_json`
@@ -39,7 +40,8 @@ class FunctionVerdict:
     """How a function of an operator runs, or the operator itself."""
 
     verdict: str  # "native", "compiled" or "Python"
-    role: str  # "key" for a key selector, "first key" and "second key" of two; "function"; "operator" for its own work
+    role: str  # "key" for a key selector, "first key" and "second key" of two; "function", or "sink" of a program; or
+    # "operator" for its own work
     function: str = ""  # its name, where it is of the program
     reason: str = ""  # why it stays in Python
     file: str | None = None  # of what keeps it there, with line and column from 1
@@ -74,8 +76,9 @@ def _verdicts(compilation: Compilation, operator: StreamOperator) -> Iterator[Fu
     verdicts = compilation.verdicts(operator)
     keys = len(keys_of(operator))
     roles = _KEYS if keys > 1 else ["key"] * keys
+    of_function = "sink" if isinstance(operator, StreamSink) else "function"
     for verdict, role in zip_longest(verdicts, roles):
-        yield _described(verdict, role or ("function" if verdict.function else "operator"))
+        yield _described(verdict, role or (of_function if verdict.function else "operator"))
     for function in functions_of(operator) if len(verdicts) == keys else ():
         yield FunctionVerdict(PYTHON, "function", simple_name(function), called_in_python(type_of(operator)))
 

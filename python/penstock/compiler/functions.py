@@ -21,6 +21,7 @@ from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler.accumulators import is_changed, is_shown
 from penstock.compiler.dates import GIVES, gives_dates
 from penstock.compiler.invocations import Invocation, bound_method, defaults_of, member, parameters_of, plain_function
+from penstock.compiler.kept import kept_by, variable, with_kept
 from penstock.compiler.lists import Lists, lists_of
 from penstock.compiler.names import (
     CONTEXT,
@@ -68,6 +69,14 @@ KINDS: dict[str, tuple[str, Use]] = {
     "on_merge": ("on_merge", Use.READ),
     "clear": ("clear", Use.READ),
     "delta": ("get_delta", Use.KEEP),
+    "invoke": ("invoke", Use.KEEP),
+    "map_of_key": ("map", Use.KEEP),
+    "filter_of_key": ("filter", Use.READ),
+    "flat_map_of_key": ("flat_map", Use.ITERATE),
+    "map1": ("map1", Use.KEEP),
+    "map2": ("map2", Use.KEEP),
+    "flat_map1": ("flat_map1", Use.ITERATE),
+    "flat_map2": ("flat_map2", Use.ITERATE),
 }
 """By kind of function: the method of an object that it stands for, and what is done with its result."""
 _OF_TRIGGER = {"on_element": 4, "on_event_time": 3, "on_processing_time": 3, "on_merge": 2, "clear": 2}
@@ -83,8 +92,12 @@ _ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
 """The arguments that are the method's to change, as its result takes their place."""
 _WITH_CONTEXT = ("process_element", "process_element1", "process_element2", "on_timer")
 """The methods whose last argument is a context with the state of a key."""
-_EMITTING = ("flat_map", "process", "apply", *_WITH_CONTEXT)
+_OF_KEY = ("map_of_key", "filter_of_key", "flat_map_of_key", "map1", "map2", "flat_map1", "flat_map2")
+"""The kinds of functions without a context that may have state of a key: what a program of them yields is emitted."""
+_EMITTING = ("flat_map", "flat_map1", "flat_map2", "process", "apply", *_WITH_CONTEXT)
 _SEES_WINDOW = ("process", "apply")
+_KEEPING = ("invoke",)
+"""The methods that may keep attributes of their object; its ``open`` and ``close`` are called in Python."""
 _WITHOUT_KEY = ("process_all", "apply_all")
 _IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
 _OURS = frozenset({"penstock", "pyflink"})
@@ -107,11 +120,11 @@ class CompiledAggregate:
 def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled | Refusal:
     """A user function of an operator as a program, or the reason why it stays in Python; ``kind`` is one of
     :data:`KINDS`."""
-    method, result = KINDS[kind]
+    method, _ = KINDS[kind]
     unit = _Unit(trees, context=_CONTEXTS.get(kind, CONTEXT))
     count = _ARGUMENTS.get(kind) or len(ROLES[method].arguments) - (kind in _WITHOUT_KEY)
     try:
-        unit.compile_entry(function, method, result, count)
+        unit.compile_entry(function, kind, count)
     except RefusedError as error:
         return _refusal(error)
     except RecursionError:
@@ -122,7 +135,7 @@ def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled
     if len(text) > _LONGEST:
         return Refusal(f"its constants have more than {_LONGEST >> 20} MB")
     states = tuple((name, *state) for name, state in unit.states.native.items())
-    return Compiled(text, tuple(unit.names[1:]), states, tuple(unit.tags))
+    return Compiled(text, tuple(unit.names[unit.entry + 1 :]), states, tuple(unit.tags), *unit.kept_attributes)
 
 
 def compile_aggregate(function: Any) -> CompiledAggregate | Refusal:
@@ -158,19 +171,22 @@ class _Unit:
     states: KeyedStates = field(default_factory=KeyedStates)
     tags: list[str] = field(default_factory=list)
     answering: FunctionType | None = None  # the method of a trigger that answers with a TriggerResult
+    kept_attributes: tuple[tuple[str, ...], int] = (), 0
+    entry: int = 0  # the number of the user's function; the one before emits what it gives
 
-    def compile_entry(self, function: Any, method: str, result: Use, count: int) -> None:
+    def compile_entry(self, function: Any, kind: str, count: int) -> None:
         """The function that an operator calls, with so many arguments."""
+        method, result = KINDS[kind]
         self.makes_sets = method == "create_accumulator"
         called = bound_method(function, method)
         if called is not function:
-            if method in _WITH_CONTEXT:
+            if method in _WITH_CONTEXT or kind in _OF_KEY:
                 self._look_at_open(function)
-            else:
+            elif method not in _KEEPING:
                 self._check_lifecycle(function, method)
         plain, first, keywords = plain_function(called)
         if plain is None or plain in LIBRARY:
-            if method in _SEES_WINDOW or method in _WITH_CONTEXT or method in _OF_TRIGGER:
+            if method in (*_SEES_WINDOW, *_WITH_CONTEXT, *_OF_TRIGGER, *_KEEPING):
                 raise RefusedError("it is not written in Python")
             self._compile_stand_in(called, count, result, method)
             return
@@ -178,11 +194,21 @@ class _Unit:
         if method in _WITH_CONTEXT or method in _OF_TRIGGER:
             count -= 1
             keywords = {**keywords, self._context_name(plain, len(first) + count): self.context}
+        if kind in _OF_KEY and not emits:
+            self._emit_result(method)
         self.compile(plain, Invocation(first, keywords, result, count, emits, changes, method))
-        if result is not Use.READ and gives_dates(self.functions[0]["body"]):
+        if result is not Use.READ and gives_dates(self.functions[self.entry]["body"]):
             error = RefusedError(GIVES)
             _place(error, plain, self.trees)
             raise error
+
+    def _emit_result(self, method: str) -> None:
+        """Begin with a function that emits what the next one gives for a record, or the record if that is true."""
+        result, record = ["call", 1, ["local", 0]], ["local", 0]
+        statement = ["if", result, [["yield", record]], []] if method == "filter" else ["yield", result]
+        self.functions.append({"params": 1, "locals": 1, "body": [statement]})
+        self.names.append(method)
+        self.entry = 1
 
     def _context_name(self, plain: FunctionType, place: int) -> str:
         code = plain.__code__
@@ -264,6 +290,11 @@ class _Unit:
                 tree = with_window(tree, parameter, context=call.method == "process")
             elif call.method in _OF_TRIGGER:
                 tree = with_trigger_window(tree, parameters_of(function, call, tree)[0][-1])
+            elif call.method in _KEEPING:
+                itself = code.co_varnames[0] if first else ""
+                names, _ = self.kept_attributes = kept_by(first[0], tree, itself) if first else ((), 0)
+                tree = with_kept(tree, itself, names)
+                call = replace(call, kept=[variable(itself, name) for name in names])
             self.answering = function if call.method in _ANSWERING else None
             self.functions[number] = self._compile(function, call, file, tree)
         except RefusedError as error:
@@ -283,6 +314,7 @@ class _Unit:
         if is_generator and not call.emits:
             raise RefusedError("is a generator, and its result is used as a value", tree)
         parameters, statics = parameters_of(function, call, tree)
+        parameters = [*call.kept, *parameters]
         assigned = assigned_names(tree)
         asked = bool(statics) or any(isinstance(part, ast.Import | ast.ImportFrom) for part in body_of(tree))
         stored = (

@@ -25,6 +25,7 @@ class Invocation:
         emits: what it yields, or returns, are results.
         changes: the places of the arguments that it may change.
         method: what an operator calls it as; "" if another function calls it.
+        kept: variables that are parameters in front of its arguments.
     """
 
     first: Sequence[Any] = ()
@@ -34,6 +35,7 @@ class Invocation:
     emits: bool = False
     changes: Sequence[int] = ()
     method: str = ""
+    kept: Sequence[str] = ()
 
 
 def plain_function(called: Any) -> tuple[FunctionType | None, list[Any], dict[str, Any]]:

@@ -16,9 +16,11 @@ from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.constants import filled
+from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
 from penstock.runtime.operators.interval_join import IntervalJoin
+from penstock.runtime.operators.native_accumulator import KeepingProgram
 from penstock.runtime.operators.native_process import ProcessPrograms
 from penstock.runtime.operators.native_triggers import (
     TriggerPrograms,
@@ -30,8 +32,9 @@ from penstock.runtime.operators.native_triggers import (
 from penstock.runtime.operators.native_windows import kind_of_windows, spans_of, why_unknown
 from penstock.runtime.operators.process import ProcessOperator
 from penstock.runtime.operators.reduce import GroupedReduce
+from penstock.runtime.operators.sink import StreamSink, takes_context
 from penstock.runtime.operators.source import StreamSource
-from penstock.runtime.operators.two_inputs import CoProcess, TwoInputOperator
+from penstock.runtime.operators.two_inputs import CoFlatMap, CoMap, CoProcess, TwoInputOperator
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.functions import bind, lifecycle, simple_name
@@ -50,9 +53,15 @@ from penstock.runtime.windows.triggers import DeltaTrigger
 S = TypeVar("S", bound=StreamOperator)
 F = TypeVar("F", bound="WindowFunction | None")
 
-_Processing = ProcessOperator | CoProcess | IntervalJoin
-"""Operators that call a function with a context."""
+_Processing = StreamMap | StreamFlatMap | StreamFilter | ProcessOperator | CoMap | CoFlatMap | CoProcess | IntervalJoin
+"""Operators that call a function with a context, or one that may have state of a key."""
 _ONE_BY_ONE: dict[type, str] = {StreamMap: "map", StreamFlatMap: "flat_map", StreamFilter: "filter"}
+_OF_TWO: dict[type, tuple[str, str]] = {
+    CoMap: ("map1", "map2"),
+    CoFlatMap: ("flat_map1", "flat_map2"),
+    CoProcess: ("process_element1", "process_element2"),
+}
+"""The methods of functions of two inputs."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,8 @@ class Compilation:
         if operator.keyed is not None:
             operator = operator.keyed_by(self.partition(operator.keyed))
         kind = _ONE_BY_ONE.get(type(operator))
+        if _has_state(operator):
+            return self._process_function(operator)  # type: ignore[return-value, type-var]
         if kind is not None:
             return replace(operator, program=self._program(operator.f, kind))  # type: ignore[call-arg, attr-defined]
         if isinstance(operator, GroupedReduce) and not isinstance(operator.reducer, _NATIVE_REDUCERS):
@@ -101,12 +112,26 @@ class Compilation:
             return replace(
                 operator, function=self._window_function(operator), programs=self._trigger_programs(operator)
             )
-        if isinstance(operator, (ProcessOperator, CoProcess, IntervalJoin)):
+        if isinstance(operator, (ProcessOperator, CoMap, CoFlatMap, CoProcess, IntervalJoin)):
             return self._process_function(operator)  # type: ignore[return-value]
+        if isinstance(operator, StreamSink) and not isinstance(operator.function, BuiltinSink):
+            return replace(operator, program=self._keeping(operator))
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
             return replace(operator, program=self._program(strategy.assigner, "time"))  # type: ignore[call-arg]
         return operator
+
+    def _sink(self, operator: StreamSink) -> Compiled | Refusal:
+        """A sink of the program, compiled."""
+        if operator.keyed is not None:
+            return Refusal("native code has no sinks with keyed state")
+        if takes_context(bind(operator.function, "invoke")):
+            return Refusal("it takes a context")
+        return self.function(operator.function, "invoke")
+
+    def _keeping(self, operator: StreamSink) -> KeepingProgram | None:
+        result = self._sink(operator)
+        return None if isinstance(result, Refusal) else KeepingProgram(result.program, result.kept, result.assigned)
 
     def _process_function(self, operator: _Processing) -> _Processing:
         """A process function, compiled if all its methods can be."""
@@ -153,6 +178,8 @@ class Compilation:
         """How the functions of an operator run; none for an operator that has none, and no native form."""
         verdicts = [self._verdict(partition.key_selector, "key") for partition in keys_of(operator)]
         kind = _ONE_BY_ONE.get(type(operator))
+        if _has_state(operator):
+            return [*verdicts, *self._process_verdicts(operator)]  # type: ignore[type-var]
         if kind is not None:
             return [*verdicts, self._verdict(operator.f, kind)]  # type: ignore[attr-defined]
         if isinstance(operator, GroupedReduce):
@@ -160,8 +187,11 @@ class Compilation:
             return [*verdicts, Verdict("native") if native else self._verdict(operator.reducer, "reduce")]
         if isinstance(operator, WindowOperator):
             return [*verdicts, *self._window_verdicts(operator)]
-        if isinstance(operator, (ProcessOperator, CoProcess, IntervalJoin)):
+        if isinstance(operator, (ProcessOperator, CoMap, CoFlatMap, CoProcess, IntervalJoin)):
             return [*verdicts, *self._process_verdicts(operator)]
+        if isinstance(operator, StreamSink) and not isinstance(operator.function, BuiltinSink):
+            result, name = self._sink(operator), simple_name(operator.function)
+            return [Verdict("Python", name, result) if isinstance(result, Refusal) else Verdict("compiled", name)]
         strategy = _strategy(operator)
         if strategy is not None and strategy.assigner is not None:
             return [*verdicts, self._verdict(strategy.assigner, "time")]
@@ -239,6 +269,14 @@ def keys_of(operator: StreamOperator) -> list[KeyPartition]:
     return [partition for partition in partitions if partition is not None]
 
 
+def _has_state(operator: StreamOperator) -> bool:
+    """Whether it is one of :data:`_ONE_BY_ONE` on a keyed stream, and its function has an ``open`` to get state."""
+    if type(operator) not in _ONE_BY_ONE or operator.keyed is None:
+        return False
+    opening = lifecycle(operator.f, "open")  # type: ignore[attr-defined]
+    return opening is not None and not hasattr(opening, "_penstock_hook")
+
+
 def _why_without_keys(operator: _Processing) -> str | None:
     """Why a function of two streams stays in Python whatever it does; None where it need not."""
     if isinstance(operator, TwoInputOperator) and None in (operator.keyed, operator.second_keyed):
@@ -250,9 +288,12 @@ def _process_methods(operator: _Processing) -> list[tuple[str, str]]:
     """The methods of a process function that are called, and their kinds."""
     if isinstance(operator, IntervalJoin):
         return [("process_element", "join")]
-    methods = [("process_element", "process")]
-    if isinstance(operator, CoProcess):
-        methods = [("process_element1", "process1"), ("process_element2", "process2")]
+    method = _ONE_BY_ONE.get(type(operator))
+    if method is not None:
+        return [(method, f"{method}_of_key")]
+    methods = [(method, method.replace("_element", "")) for method in _OF_TWO.get(type(operator), ("process_element",))]
+    if isinstance(operator, (CoMap, CoFlatMap)):
+        return methods
     on_timer = None if operator.keyed is None else lifecycle(operator.f, "on_timer")
     timed = on_timer is not None and getattr(on_timer, "__module__", "") != "penstock.datastream.functions"
     return [*methods, ("on_timer", "on_timer")] if timed else methods

@@ -22,6 +22,8 @@ class Compiled:
     functions: tuple[str, ...] = ()  # the program's functions that it calls, by qualified name, in order
     states: tuple[tuple[str, str, str], ...] = ()  # that it may use, by number: attribute, kind, mark of its functions
     tags: tuple[str, ...] = ()  # the IDs of side outputs, by number
+    kept: tuple[str, ...] = ()  # the attributes that are its first parameters, and its result
+    assigned: int = 0  # how many of them it assigns, the first ones
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 //! The oracle is CPython: where the result here could differ from it in anything, the answer is [`Doubt`], and the record goes
 //! through the Python function instead.
 
+pub mod accumulator;
 pub mod batch;
 pub mod column;
 pub mod exchange;
@@ -23,6 +24,7 @@ pub mod value;
 mod vectors;
 pub mod writing;
 
+pub use accumulator::Accumulator;
 pub use batch::Batch;
 pub use column::{Builder, Column, Data, Refusal};
 pub use heap::{Heap, Tree};

@@ -36,7 +36,7 @@ pub use items::{are_immutable, are_own_forms, is_immutable, key_field, text_size
 pub use keyed::{ColumnRouter, KeyedReduce, TimestampAssigner};
 pub use keyed_table::{KeyOrder, KeyedTable};
 pub use layouts::Layout;
-pub use pipelines::{Pipeline, Program};
+pub use pipelines::{Accumulator, Pipeline, Program};
 pub use process::KeyedProcess;
 pub use readings::{CsvRows, Reading};
 pub use router::KeyRouter;

@@ -1,7 +1,7 @@
 //! Programs and pipelines, as Python sees them.
 
 use penstock_columns::python::runs_on;
-use penstock_columns::{Pipeline as Stages, Program as Functions, Stage};
+use penstock_columns::{Accumulator as Accumulating, Batch as Columns, Column, Data, Pipeline as Stages, Program as Functions, Stage};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -81,5 +81,52 @@ impl Pipeline {
         }
         let progress = self.stages.run(&batch.columns, start, end);
         Ok((progress.out.map(|columns| Batch { columns }), progress.counts, progress.end, progress.doubtful))
+    }
+}
+
+/// A translated function that keeps values from record to record: it takes them and a record, and gives them as a tuple.
+///
+/// Args:
+///     program: the function; the record is its last argument.
+///
+/// Raises:
+///     ValueError: it takes no argument, or gives an iterator.
+#[pyclass(frozen, module = "penstock._native")]
+pub struct Accumulator {
+    function: Accumulating,
+}
+
+#[pymethods]
+impl Accumulator {
+    #[new]
+    fn new(program: &Program) -> PyResult<Self> {
+        let refused = || PyValueError::new_err("this function cannot keep values");
+        Ok(Self { function: Accumulating::new(program.functions.clone()).ok_or_else(refused)? })
+    }
+
+    /// Take some records.
+    ///
+    /// Args:
+    ///     batch: the records.
+    ///     start: the first.
+    ///     end: the one behind the last.
+    ///     kept: the values that are kept, as the only record of a batch, a tuple.
+    ///
+    /// Returns:
+    ///     The values as they are then, likewise, and the place behind the last record that is done; a record there is
+    ///     doubtful, so that Python decides.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many records, or another number of values.
+    fn run(&self, batch: &Batch, start: usize, end: usize, kept: &Batch) -> PyResult<(Batch, usize)> {
+        if start > end || end > batch.columns.len() {
+            return Err(PyValueError::new_err("the batch has fewer records"));
+        }
+        let refused = || PyValueError::new_err("these are not the values that the function keeps");
+        let values = kept.columns.records();
+        let fields = values.fields().filter(|fields| fields.len() == self.function.kept() && values.len() == 1).ok_or_else(refused)?;
+        let (kept, done) = self.function.run(&batch.columns, start, end, fields);
+        let kept = Column::new(Data::Tuples(kept.into()), None, 1).and_then(|kept| Columns::new(kept, None));
+        Ok((Batch { columns: kept.ok_or_else(refused)? }, done))
     }
 }

@@ -51,9 +51,9 @@ fn default_max_parallelism(parallelism: i64) -> i32 {
 mod _native {
     #[pymodule_export]
     use penstock_objects::{
-        Batch, ColumnRouter, CsvRows, KeyOrder, KeyRouter, KeyedCounts, KeyedFold, KeyedProcess, KeyedReduce, KeyedTable, KeyedTriggers,
-        KeyedWindows, Layout, Pipeline, Program, Reading, TimestampAssigner, are_immutable, are_own_forms, decode_columns, encode_columns,
-        is_immutable, key_field, text_size,
+        Accumulator, Batch, ColumnRouter, CsvRows, KeyOrder, KeyRouter, KeyedCounts, KeyedFold, KeyedProcess, KeyedReduce, KeyedTable,
+        KeyedTriggers, KeyedWindows, Layout, Pipeline, Program, Reading, TimestampAssigner, are_immutable, are_own_forms, decode_columns,
+        encode_columns, is_immutable, key_field, text_size,
     };
 
     #[pymodule_export]

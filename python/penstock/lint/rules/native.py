@@ -17,7 +17,8 @@ def not_compiled(subject: Subject) -> Iterator[Found]:
     Functions that only compute are [compiled](../native.md), and native code runs them on many records at a time. The
     message names the first expression that cannot be, with its line and column. It is a hint: results are the same
     either way, and only a function that takes much of the time of a job is worth a change. Functions whose operators
-    always call them in Python, such as process functions, are not reported; `penstock explain --native` shows all.
+    always call them in Python are not reported, nor are sinks, which mostly have effects; `penstock explain --native`
+    shows all.
 
         - seen = []
         - orders.map(lambda order: seen.append(order[0]) or order).print()
@@ -25,7 +26,7 @@ def not_compiled(subject: Subject) -> Iterator[Found]:
     """
     for operator in verdicts_of(subject.pipeline) if subject.pipeline.settings.native_plane else ():
         for verdict in operator.functions:
-            if verdict.verdict == PYTHON and verdict.line is not None and verdict.file is not None:
+            if verdict.verdict == PYTHON and verdict.role != "sink" and verdict.line and verdict.file is not None:
                 place = f"line {verdict.line} of {os.path.basename(verdict.file)}, column {verdict.column}"
                 what = "The key selector" if verdict.role == "key" else "The function"
                 yield Found(

@@ -11,18 +11,21 @@ from typing import Any, ClassVar
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime import native
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.constants import filled_by, reads_opened
+from penstock.runtime.operators.native_process import ProcessPrograms, process_stages
 from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 
 @dataclass(frozen=True, eq=False)
 class _OneByOne(StreamOperator):
-    """Base of these. ``f`` is a callable, or an object with the operator's method; ``program`` is it, compiled."""
+    """Base of these. ``f`` is a callable, or an object with the operator's method; ``program`` is it, compiled, and so
+    are ``programs`` where it may have state of a key."""
 
     f: Any
     program: str | None = field(default=None, kw_only=True)
+    programs: ProcessPrograms | None = field(default=None, kw_only=True)
 
     @property
     def keeps_state(self) -> bool:
@@ -34,7 +37,7 @@ class _LiveOneByOne(LiveOperator):
 
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: _OneByOne) -> None:
         super().__init__(context, output, spec.f, spec.keyed)
-        self._program = spec.program
+        self._program, self._programs = spec.program, spec.programs
 
     @property
     def waits_for_open(self) -> bool:
@@ -46,6 +49,10 @@ class _LiveOneByOne(LiveOperator):
             text = filled_by(text, self.function) if self._opened and self.keyed is None else None
         program = native.program(functions, text)
         return None if program is None else (self.kind, program)
+
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        stages = process_stages(functions, self, self._programs, [self.keyed])
+        return None if stages is None else stages[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ O(buffered times of the key) per record."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -18,7 +18,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import KeyedStage
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.native_join import PAIRS, NativeJoin
-from penstock.runtime.operators.native_process import ProcessPrograms, ProcessStage, process_stages
+from penstock.runtime.operators.native_process import process_stages
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import Timer
@@ -77,8 +77,7 @@ class _IntervalJoin(LiveTwoInputs):
         super().__init__(context, output, spec)
         assert context.state is not None
         self._state: KeyedState = context.state
-        self._lower, self._upper, self._programs = spec.lower, spec.upper, spec.programs
-        self._stages: list[ProcessStage] | None = None
+        self._lower, self._upper = spec.lower, spec.upper
         self._contexts = JoinContext(), JoinContext()  # for the records of either input
         context.time.use_timers(self._state, self._clean, self._clean)
 
@@ -162,4 +161,3 @@ class IntervalJoin(TwoInputOperator):
 
     lower: int  # how far a right record's time may be from a left one's, both included, in milliseconds
     upper: int
-    programs: ProcessPrograms | None = field(default=None, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,9 @@ from penstock.runtime.buffers.codec import freezer
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, Leaf, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.chain.segments import Taker
+from penstock.runtime.chain.segments import Segment, Taker
 from penstock.runtime.io.sinks import BuiltinSink
+from penstock.runtime.operators.native_accumulator import KeepingProgram, NativeAccumulator
 from penstock.runtime.usercode.functions import bind, lifecycle
 
 
@@ -26,6 +27,7 @@ class StreamSink(StreamOperator):
     ``invoke(value)`` or ``invoke(value, context)``, or a callable of that form."""
 
     function: Any
+    program: KeepingProgram | None = field(default=None, kw_only=True)
 
     @property
     def hands_over(self) -> str:
@@ -44,7 +46,7 @@ class StreamSink(StreamOperator):
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         if isinstance(self.function, BuiltinSink):
             return _BuiltinSink(context, output, self.function)
-        return _UserSink(context, output, self.function, self.keyed)
+        return _UserSink(context, output, self)
 
 
 class SinkContext(contexts.SinkContext):
@@ -65,9 +67,24 @@ class SinkContext(contexts.SinkContext):
 class _UserSink(LiveOperator):
     emitted: int = 0
 
+    def __init__(self, context: OperatorContext, output: CountingOutput, sink: StreamSink) -> None:
+        super().__init__(context, output, sink.function, sink.keyed)
+        self._program = sink.program
+
+    def columns(self, number: int) -> Taker | None:
+        functions = native.functions(self.context.job.settings.native)
+        if functions is None or self._program is None or self.keyed is not None:
+            return None
+        accumulator = NativeAccumulator.of(functions, self.function, self._program)
+        if accumulator is None:
+            return None
+        collect = self.input(number)
+        segment = Segment(functions, accumulator.run, [], _ignore, collect, leave=accumulator.leave)
+        return Taker(segment.take_all)
+
     def input(self, number: int) -> Collector:
         invoke, fail = bind(self.function, "invoke"), self.context.fail
-        context = SinkContext() if _takes_context(invoke) else None
+        context = SinkContext() if takes_context(invoke) else None
 
         def process(value: Any, timestamp: int | None) -> None:
             try:
@@ -92,13 +109,17 @@ class _UserSink(LiveOperator):
 
     def fragment(self, number: int = 0) -> Fragment:
         invoke = bind(self.function, "invoke")
-        if not _takes_context(invoke):
+        if not takes_context(invoke):
             return self.with_key_line(Fragment(("{f}({v})",), {"f": invoke}))
         lines = "{ctx}._timestamp = {t}", "{f}({v}, {ctx})"
         return self.with_key_line(Fragment(lines, {"f": invoke, "ctx": SinkContext()}))
 
 
-def _takes_context(invoke: Callable[..., Any]) -> bool:
+def _ignore(results: object) -> None:
+    """Nothing comes out of a sink."""
+
+
+def takes_context(invoke: Callable[..., Any]) -> bool:
     """Whether the second argument is meant for the context: it must be given, or is called so. ``print`` and
     functions with a default of their own take the record alone."""
     try:

@@ -30,6 +30,7 @@ class TwoInputOperator(StreamOperator):
 
     f: Any
     second_keyed: KeyPartition | None = field(default=None, kw_only=True)
+    programs: ProcessPrograms | None = field(default=None, kw_only=True)
 
     def keyed_by_both(self: S, first: KeyPartition | None, second: KeyPartition | None) -> S:
         return replace(self, keyed=first, second_keyed=second)
@@ -49,6 +50,13 @@ class LiveTwoInputs(Yielding):
         self._keys = spec.keyed, spec.second_keyed
         self.beside.add(spec.second_keyed, "before")
         self._watermarks = [MIN_WATERMARK, MIN_WATERMARK]
+        self._programs = spec.programs
+        self._stages: list[ProcessStage] | None = None
+
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        if self._stages is None:
+            self._stages = process_stages(functions, self, self._programs, self._keys) or []
+        return self._stages[number - 1] if self._stages else None
 
     def watermark(self, number: int) -> Advance:
         watermarks = self._watermarks
@@ -101,15 +109,8 @@ class CoFlatMap(TwoInputOperator):
 class _CoProcess(LiveTwoInputs):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: TwoInputOperator) -> None:
         super().__init__(context, output, spec)
-        self._programs = spec.programs if isinstance(spec, CoProcess) else None
-        self._stages: list[ProcessStage] | None = None
         self._ctx = ProcessContext(context)
         self.use_timers(self._ctx)
-
-    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
-        if self._stages is None:
-            self._stages = process_stages(functions, self, self._programs, self._keys) or []
-        return self._stages[number - 1] if self._stages else None
 
     def input(self, number: int) -> Collector:
         return self.with_key_of(number, self.processing(self._element(number), self._ctx))
@@ -130,5 +131,3 @@ class CoProcess(TwoInputOperator):
 
     keeps_output: ClassVar[bool] = True
     live: ClassVar[type[LiveTwoInputs]] = _CoProcess
-
-    programs: ProcessPrograms | None = field(default=None, kw_only=True)

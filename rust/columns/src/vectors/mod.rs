@@ -4,6 +4,7 @@
 //! loops, the machine runs it record by record ([`rowwise`](Evaluator::rowwise)). Records are in doubt from one on: what is
 //! behind it is left out, and its index is known.
 
+mod addends;
 mod arithmetic;
 mod emit;
 mod evaluate;
@@ -16,6 +17,7 @@ use bumpalo::Bump;
 use crate::column::Column;
 use crate::value::Value;
 
+pub(crate) use addends::{grown, only_adds};
 pub(crate) use evaluate::{Evaluator, evaluate, truths};
 pub(crate) use parts::Exploded;
 
