@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from functions import MAPS, Sink, keep, pair, running_sums, split
+from functions import MAPS, PairSink, Sink, keep, pair, running_sums, split
 
 Job = Callable[..., None]
 
@@ -15,7 +15,7 @@ def word_count() -> Job:
     """Word count with running sums."""
 
     def job(data: str, folder: str) -> None:
-        sink = Sink(folder)
+        sink = PairSink(folder)
         for record in running_sums(map(pair, _words(data))):
             sink.invoke(record)
         sink.close()
@@ -27,7 +27,7 @@ def final_counts() -> Job:
     """Word count without running sums."""
 
     def job(data: str, folder: str) -> None:
-        sink = Sink(folder)
+        sink = PairSink(folder)
         for record in Counter(_words(data)).items():
             sink.invoke(record)
         sink.close()

@@ -8,8 +8,11 @@ from __future__ import annotations
 import mmap
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
+
+from functions import weight as weight_of_pair
 
 MASK = (1 << 64) - 1
 WINDOW = 1_000
@@ -17,6 +20,7 @@ WINDOW = 1_000
 
 Pair = tuple[str, int]
 Fired = tuple[str, int, int]
+T = TypeVar("T")
 
 
 def keyed(line: str) -> Pair:
@@ -46,7 +50,7 @@ def end_of(time: int) -> int:
 
 
 class LiveSink:
-    """Counts what it is given and adds up hashes, in a file that others may read at any moment.
+    """Counts what it is given and adds up weights; ``flush`` puts both into a file that others may read at any moment.
 
     It need not be closed: what is measured never ends, and some engines drop their functions between two steps. Each
     object has a file of its own.
@@ -54,21 +58,44 @@ class LiveSink:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        self.count = self.total = 0
         self.cells: memoryview | None = None
 
     def __reduce__(self) -> tuple[type[LiveSink], tuple[str]]:
-        return LiveSink, (self.folder,)
+        return type(self), (self.folder,)
 
-    def invoke(self, value: object) -> None:
-        """Take a record."""
-        cells = self.cells
-        if cells is None:
-            cells = self.cells = cells_of(Path(self.folder, f"{uuid.uuid4()}.live"))
-        cells[0] += 1
-        cells[1] = (cells[1] + hash(value)) & MASK
+    def flush(self) -> None:
+        """Tell how many records have come so far."""
+        if self.cells is None:
+            self.cells = cells_of(Path(self.folder, f"{uuid.uuid4()}.live"))
+        self.cells[0], self.cells[1] = self.count, self.total
 
     def close(self) -> None:
         """Nothing is left to do."""
+
+
+class SumSink(LiveSink):
+    """Takes sums with their keys."""
+
+    def invoke(self, value: Pair) -> None:
+        """Take a record."""
+        self.count += 1
+        self.total += weight_of_pair(value)
+
+
+class FiredSink(LiveSink):
+    """Takes what timers give."""
+
+    def invoke(self, value: Fired) -> None:
+        """Take a record."""
+        self.count += 1
+        self.total += weight_of_fired(value)
+
+
+def weight_of_fired(fired: Fired) -> int:
+    """What :class:`FiredSink` adds for a record."""
+    key, time, count = fired
+    return (31 * len(key) + ord(key[-1])) * count + time
 
 
 def cells_of(path: Path) -> memoryview:
@@ -95,12 +122,12 @@ def taken(folder: str) -> tuple[int, int]:
 
 def sums(rounds: Iterable[Iterable[str]]) -> Iterator[tuple[int, int]]:
     """Number and checksum of all running sums after each round of lines."""
-    return _checked(_sums(rounds))
+    return _checked(_sums(rounds), weight_of_pair)
 
 
 def sum_lines(rounds: Iterable[Iterable[str]]) -> Iterator[tuple[int, int]]:
     """The same of the running sums as lines."""
-    return _checked(map(written, pairs) for pairs in _sums(rounds))
+    return _checked((map(written, pairs) for pairs in _sums(rounds)), hash)
 
 
 def _sums(rounds: Iterable[Iterable[str]]) -> Iterator[list[Pair]]:
@@ -116,7 +143,7 @@ def _sums(rounds: Iterable[Iterable[str]]) -> Iterator[list[Pair]]:
 def final_sums(rounds: Iterable[Iterable[str]]) -> tuple[int, int]:
     """Number and checksum of the last sum of each key."""
     last = dict(pair for pairs in _sums(rounds) for pair in pairs)
-    return len(last), sum(map(hash, last.items())) & MASK
+    return len(last), sum(map(weight_of_pair, last.items())) & MASK
 
 
 def timers(rounds: Iterable[Iterable[str]], delay: int) -> Iterator[tuple[int, int]]:
@@ -124,7 +151,7 @@ def timers(rounds: Iterable[Iterable[str]], delay: int) -> Iterator[tuple[int, i
 
     Whatever an engine's rule at the very moment, the input leaves no timer within ``delay`` of a round's end.
     """
-    return _checked(_timers(rounds, delay))
+    return _checked(_timers(rounds, delay), weight_of_fired)
 
 
 def _timers(rounds: Iterable[Iterable[str]], delay: int) -> Iterator[list[Fired]]:
@@ -139,10 +166,10 @@ def _timers(rounds: Iterable[Iterable[str]], delay: int) -> Iterator[list[Fired]
         yield [(*slot, counts.pop(slot)) for slot in done]
 
 
-def _checked(rounds: Iterable[Iterable[object]]) -> Iterator[tuple[int, int]]:
+def _checked(rounds: Iterable[Iterable[T]], weigh: Callable[[T], int]) -> Iterator[tuple[int, int]]:
     count = total = 0
     for records in rounds:
         for record in records:
             count += 1
-            total += hash(record)
+            total += weigh(record)
         yield count, total & MASK

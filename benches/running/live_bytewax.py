@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from live import LiveSink, keyed, written
+from live import SumSink, keyed, written
 
 Job = Callable[[Any, str], None]
 READ, WAIT = 1_000, timedelta(milliseconds=50)
@@ -86,12 +86,13 @@ def _sinks(folder: str) -> Any:
 
     class Partition(StatelessSinkPartition):
         def __init__(self) -> None:
-            self.sink = LiveSink(folder)
+            self.sink = SumSink(folder)
 
         def write_batch(self, items: list[Any]) -> None:
             invoke = self.sink.invoke
             for item in items:
                 invoke(item)
+            self.sink.flush()
 
     class Sinks(DynamicSink):
         def build(self, step_id: str, worker_index: int, worker_count: int) -> Partition:

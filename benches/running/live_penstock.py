@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from live import LiveSink, end_of, key_of, keyed, time_of, written
+from live import FiredSink, SumSink, end_of, key_of, keyed, time_of, written
 
 Job = Callable[[Any, str], None]
 Settings = dict[str, Any]
@@ -31,7 +31,7 @@ def sums(executor: str = "spark", parallelism: int = 2, settings: Settings | Non
     """Running sums of a folder's files."""
 
     def build(env: Any, inbox: str, out: str) -> None:
-        _keyed(_lines(env, inbox)).sum(1).add_sink(LiveSink(out))
+        _keyed(_lines(env, inbox)).sum(1).add_sink(SumSink(out))
 
     return _job(build, executor, parallelism, settings)
 
@@ -87,7 +87,7 @@ def timers(executor: str = "spark", parallelism: int = 2, settings: Settings | N
         pairs = pairs.assign_timestamps_and_watermarks(clock).set_parallelism(1)
         fired = Types.TUPLE([Types.STRING(), Types.LONG(), Types.LONG()])
         keys = pairs.key_by(key_of, key_type=Types.STRING())
-        keys.process(Timers(), output_type=fired).add_sink(LiveSink(out))
+        keys.process(Timers(), output_type=fired).add_sink(FiredSink(out))
 
     return _job(build, executor, parallelism, settings)
 

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from live import LiveSink, key_of, keyed
+from live import SumSink, key_of, keyed
 from on_pyflink import environment
 
 
@@ -20,10 +20,11 @@ def sums(parallelism: int = 2, interval: int = 1_000, settings: dict[str, str] |
         """The sink, in the chain of the sums: it lets nothing through."""
 
         def __init__(self, folder: str) -> None:
-            self.sink = LiveSink(folder)
+            self.sink = SumSink(folder)
 
         def filter(self, value: Any) -> bool:
             self.sink.invoke(tuple(value))
+            self.sink.flush()
             return False
 
     def job(inbox: str, out: str) -> None:

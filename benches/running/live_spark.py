@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from live import MASK, LiveSink, cells_of, end_of
+from live import MASK, FiredSink, SumSink, cells_of, end_of, weight_of_pair
 
 Job = Callable[[str, str], None]
 ROCKS = {
@@ -88,7 +88,7 @@ def _tell_state(spark: Any, checkpoint: str, out: str) -> None:
     rows = spark.read.format("statestore").load(checkpoint).select("key.key", "value.*").toArrow()
     last = dict(zip(*(column.to_pylist() for column in rows.columns), strict=True))
     making = Path(out, "final.part")
-    making.write_text(json.dumps([len(last), sum(map(hash, last.items())) & MASK]))
+    making.write_text(json.dumps([len(last), sum(map(weight_of_pair, last.items())) & MASK]))
     making.rename(making.with_suffix(".json"))
 
 
@@ -113,7 +113,7 @@ def _sums(folder: str) -> Any:
 
     class Sums(StatefulProcessor):
         def __init__(self) -> None:
-            self.sink = LiveSink(folder)
+            self.sink = SumSink(folder)
 
         def init(self, handle: Any) -> None:
             self.total = handle.getValueState("total", "total long")
@@ -124,6 +124,7 @@ def _sums(folder: str) -> Any:
             for row in rows:
                 total += row[1]
                 invoke((name, total))
+            self.sink.flush()
             self.total.update((total,))
             return iter(())
 
@@ -157,7 +158,7 @@ def _timers(folder: str, pandas: bool) -> Any:
 
     class Timers(StatefulProcessor):
         def __init__(self) -> None:
-            self.sink = LiveSink(folder)
+            self.sink = FiredSink(folder)
 
         def init(self, handle: Any) -> None:
             self.handle = handle
@@ -176,6 +177,7 @@ def _timers(folder: str, pandas: bool) -> Any:
 
         def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:
             self.sink.invoke((key[0], expiredTimerInfo.getExpiryTimeInMs(), self.count.get()[0]))
+            self.sink.flush()
             self.count.clear()
             return iter(())
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from functions import Sink, pair, split
+from functions import PairSink, pair, split
 
 
 def word_count(workers: int = 2) -> Callable[[str, str], Any]:
@@ -19,7 +19,7 @@ def word_count(workers: int = 2) -> Callable[[str, str], Any]:
 
     class Partition(StatelessSinkPartition):
         def __init__(self, folder: str) -> None:
-            self.sink = Sink(folder)
+            self.sink = PairSink(folder)
 
         def write_batch(self, items: list[Any]) -> None:
             invoke = self.sink.invoke

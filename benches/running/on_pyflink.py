@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from functions import Sink, pair, split, word_of
+from functions import PairSink, pair, split, word_of
 
 
 def word_count(parallelism: int = 2, settings: dict[str, str] | None = None) -> Callable[[str, str], Any]:
@@ -20,7 +20,7 @@ def word_count(parallelism: int = 2, settings: dict[str, str] | None = None) -> 
         """The sink, in the chain of the sums: it lets nothing through."""
 
         def __init__(self, folder: str) -> None:
-            self.sink = Sink(folder)
+            self.sink = PairSink(folder)
 
         def filter(self, value: Any) -> bool:
             self.sink.invoke(tuple(value))

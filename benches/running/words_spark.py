@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from functions import SINKS, Sink, pair, running_sums, split
+from functions import SINKS, PairSink, Sink, pair, running_sums, split
 from spark_session import Job, measured, plain_session, session
 
 BUFFER = 2_000
@@ -23,7 +23,7 @@ def rdd_running_sums(parallelism: int = 2) -> Job:
 
     def job(data: str, folder: str) -> None:
         def sums(pairs: Iterator[Any]) -> Iterator[Any]:
-            sink = Sink(folder)
+            sink = PairSink(folder)
             for record in running_sums(pairs):
                 sink.invoke(record)
             sink.close()
@@ -43,7 +43,7 @@ def rdd_reduce_by_key(parallelism: int = 2) -> Job:
 
     def job(data: str, folder: str) -> None:
         counts = context.textFile(data, parallelism).flatMap(split).map(pair).reduceByKey(add, parallelism)
-        counts.foreachPartition(lambda records: _into(Sink(folder), records))
+        counts.foreachPartition(lambda records: _into(PairSink(folder), records))
 
     return measured(job)
 
@@ -58,7 +58,7 @@ def sql(parallelism: int = 2) -> Job:
     def job(data: str, folder: str) -> None:
         words = spark.read.text(data).select(F.explode(F.split("value", " ")).alias("word"))
         counts = words.groupBy("word").count().toArrow()
-        _into(Sink(folder), zip(*(column.to_pylist() for column in counts.columns), strict=True))
+        _into(PairSink(folder), zip(*(column.to_pylist() for column in counts.columns), strict=True))
 
     return measured(job)
 
