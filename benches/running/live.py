@@ -95,7 +95,7 @@ class FiredSink(LiveSink):
 def weight_of_fired(fired: Fired) -> int:
     """What :class:`FiredSink` adds for a record."""
     key, time, count = fired
-    return (31 * len(key) + ord(key[-1])) * count + time
+    return 31 * len(key) * count + time
 
 
 def cells_of(path: Path) -> memoryview:

@@ -366,6 +366,7 @@ def test_objects_partials_and_builtins() -> None:
     check(Words(), *LINES, kind="flat_map", method="flat_map")
     check(First(), *PAIRS, kind="key", method="get_key")
     check(Callable_(), *PAIRS)
+    check(functools.partial(operator.add, 7), *NUMBERS[:6])
     check(functools.partial(power, 2), *NUMBERS[:6])
     check(functools.partial(power, exponent=2, more=1), *NUMBERS[:6])
     check(operator.itemgetter(0), *PAIRS, kind="key")

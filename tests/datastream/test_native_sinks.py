@@ -15,6 +15,7 @@ from penstock.datastream import DataStream, StreamExecutionEnvironment
 from penstock.datastream.connectors import BucketAssigner, FileSink, RollingPolicy
 from penstock.datastream.formats import CsvBulkWriters, CsvSchema, JsonLinesEncoder, OrcBulkWriters, ParquetBulkWriters
 from penstock.runtime.chain import segments
+from penstock.runtime.native import functions as native_functions
 
 TEXTS = [
     *("", "a", 'say "yes"', "1,2", "two\nlines", "back\\slash", "#1", "é€\U0001f600", "\x00\x1f\x7f\t\r\x08\x0c"),
@@ -54,6 +55,10 @@ def fields(n: int) -> tuple[Any, ...]:
 
 def as_row(n: int) -> Row:
     return Row(id=n - 2_000, name=TEXTS[n % 13], share=FLOATS[n % 13], odd=ODD[n % 4], large=n > 99)
+
+
+def as_unnamed_row(n: int) -> Row:
+    return Row(n - 2_000, TEXTS[n % 13], FLOATS[n % 13], ODD[n % 4], n > 99)
 
 
 def in_doubt(n: int) -> tuple[Any, ...]:
@@ -152,7 +157,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-@pytest.mark.parametrize("function", [fields, as_row, in_doubt, whole_shares])
+@pytest.mark.parametrize("function", [fields, as_row, as_unnamed_row, in_doubt, whole_shares])
 @pytest.mark.parametrize("sink", SINKS)
 def test_files_have_the_same_bytes(
     sink: str, function: Callable[[int], Any], tmp_path: Path, batches: list[int]
@@ -170,7 +175,7 @@ def test_files_have_the_same_bytes(
     assert results[0]
 
 
-@pytest.mark.parametrize("function", [fields, as_row, in_doubt, whole_shares])
+@pytest.mark.parametrize("function", [fields, as_row, as_unnamed_row, in_doubt, whole_shares])
 @pytest.mark.parametrize("type_info", [TYPE, Types.TUPLE(list(TYPE.field_types)), None], ids=["row", "tuple", "none"])
 def test_lines_of_texts_are_the_same(
     function: Callable[[int], Any], type_info: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -202,3 +207,11 @@ def test_a_misfit_is_the_same_error(tmp_path: Path) -> None:
             messages.append(str(caught.value).replace(str(tmp_path / native), ""))
         first, second = (message.partition("The value")[2].splitlines()[0] for message in messages)
         assert first == second
+
+
+@pytest.mark.skipif(native_functions() is None, reason="there is no native module")
+def test_rows_without_names_are_the_columns_of_a_file_by_position() -> None:
+    batch_of = native_functions().Batch.of  # type: ignore[union-attr]
+    assert batch_of([Row(1, "a"), Row(2, "b")]).to_arrow(["n", "t"]).to_pydict() == {"n": [1, 2], "t": ["a", "b"]}
+    assert batch_of([Row(1, "a")]).to_arrow(["n"]) is None
+    assert batch_of([Row(n=1, t="a")]).to_arrow(["t", "n"]) is None

@@ -99,6 +99,7 @@ ROOMS = {
         "held_lists",
         "accumulators",
         "kept",
+        "kinds",
         "invocations",
         "windows",
         "expressions",

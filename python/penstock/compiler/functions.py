@@ -8,6 +8,7 @@ file has been parsed.
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import os
 import sys
@@ -18,6 +19,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
+from penstock.compiler import kinds
 from penstock.compiler.accumulators import is_changed, is_shown
 from penstock.compiler.dates import GIVES, gives_dates
 from penstock.compiler.invocations import Invocation, bound_method, defaults_of, member, parameters_of, plain_function
@@ -26,7 +28,6 @@ from penstock.compiler.lists import Lists, lists_of
 from penstock.compiler.names import (
     CONTEXT,
     PAIR_CONTEXT,
-    TRIGGER_CONTEXT,
     Context,
     Opened,
     Scope,
@@ -43,66 +44,8 @@ from penstock.compiler.statements import Statements, refused_class
 from penstock.compiler.trees import TREES, Absence, ParsedFile, Tree, Trees
 from penstock.compiler.windows import with_trigger_window, with_window
 
-KINDS: dict[str, tuple[str, Use]] = {
-    "map": ("map", Use.KEEP),
-    "filter": ("filter", Use.READ),
-    "flat_map": ("flat_map", Use.ITERATE),
-    "key": ("get_key", Use.KEEP),
-    "reduce": ("reduce", Use.KEEP),
-    "time": ("extract_timestamp", Use.READ),
-    "create_accumulator": ("create_accumulator", Use.KEEP),
-    "add": ("add", Use.KEEP),
-    "get_result": ("get_result", Use.KEEP),
-    "merge": ("merge", Use.KEEP),
-    "process_window": ("process", Use.ITERATE),
-    "apply_window": ("apply", Use.ITERATE),
-    "process_all": ("process", Use.ITERATE),
-    "apply_all": ("apply", Use.ITERATE),
-    "process": ("process_element", Use.ITERATE),
-    "process1": ("process_element1", Use.ITERATE),
-    "process2": ("process_element2", Use.ITERATE),
-    "join": ("process_element", Use.ITERATE),
-    "on_timer": ("on_timer", Use.ITERATE),
-    "on_element": ("on_element", Use.READ),
-    "on_event_time": ("on_event_time", Use.READ),
-    "on_processing_time": ("on_processing_time", Use.READ),
-    "on_merge": ("on_merge", Use.READ),
-    "clear": ("clear", Use.READ),
-    "delta": ("get_delta", Use.KEEP),
-    "invoke": ("invoke", Use.KEEP),
-    "map_of_key": ("map", Use.KEEP),
-    "filter_of_key": ("filter", Use.READ),
-    "flat_map_of_key": ("flat_map", Use.ITERATE),
-    "map1": ("map1", Use.KEEP),
-    "map2": ("map2", Use.KEEP),
-    "flat_map1": ("flat_map1", Use.ITERATE),
-    "flat_map2": ("flat_map2", Use.ITERATE),
-}
-"""By kind of function: the method of an object that it stands for, and what is done with its result."""
-_OF_TRIGGER = {"on_element": 4, "on_event_time": 3, "on_processing_time": 3, "on_merge": 2, "clear": 2}
-"""The methods of triggers, with their arguments: the last ones are a window and a context."""
-_ANSWERING = ("on_element", "on_event_time", "on_processing_time")
-_ARGUMENTS = {"merge": 2, "on_timer": 2, "join": 3, "delta": 2, **_OF_TRIGGER}
-"""By kind, where they are not those of the method."""
-_CONTEXTS = {"join": PAIR_CONTEXT, **dict.fromkeys(_OF_TRIGGER, TRIGGER_CONTEXT)}
-"""By kind: the context, where it is not that of a process function."""
-_OPENED = frozenset({"map", "filter", "flat_map"})
-"""The methods of operators whose native form begins when the object is open."""
-_ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
-"""The arguments that are the method's to change, as its result takes their place."""
-_WITH_CONTEXT = ("process_element", "process_element1", "process_element2", "on_timer")
-"""The methods whose last argument is a context with the state of a key."""
-_OF_KEY = ("map_of_key", "filter_of_key", "flat_map_of_key", "map1", "map2", "flat_map1", "flat_map2")
-"""The kinds of functions without a context that may have state of a key: what a program of them yields is emitted."""
-_EMITTING = ("flat_map", "flat_map1", "flat_map2", "process", "apply", *_WITH_CONTEXT)
-_SEES_WINDOW = ("process", "apply")
-_KEEPING = ("invoke",)
-"""The methods that may keep attributes of their object; its ``open`` and ``close`` are called in Python."""
-_WITHOUT_KEY = ("process_all", "apply_all")
 _IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
 _OURS = frozenset({"penstock", "pyflink"})
-AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
-"""The kinds of the methods of an AggregateFunction."""
 _LIBRARY = os.path.dirname(os.__file__)
 _LONGEST = 1 << 20
 
@@ -119,10 +62,10 @@ class CompiledAggregate:
 
 def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled | Refusal:
     """A user function of an operator as a program, or the reason why it stays in Python; ``kind`` is one of
-    :data:`KINDS`."""
-    method, _ = KINDS[kind]
-    unit = _Unit(trees, context=_CONTEXTS.get(kind, CONTEXT))
-    count = _ARGUMENTS.get(kind) or len(ROLES[method].arguments) - (kind in _WITHOUT_KEY)
+    :data:`~penstock.compiler.kinds.KINDS`."""
+    method, _ = kinds.KINDS[kind]
+    unit = _Unit(trees, context=kinds.CONTEXTS.get(kind, CONTEXT))
+    count = kinds.ARGUMENTS.get(kind) or len(ROLES[method].arguments) - (kind in kinds.WITHOUT_KEY)
     try:
         unit.compile_entry(function, kind, count)
     except RefusedError as error:
@@ -140,7 +83,7 @@ def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled
 
 def compile_aggregate(function: Any) -> CompiledAggregate | Refusal:
     """The methods of an AggregateFunction as programs, or the reason why it stays in Python."""
-    create_accumulator, add, get_result, merge = (compile_function(function, kind) for kind in AGGREGATE)
+    create_accumulator, add, get_result, merge = (compile_function(function, kind) for kind in kinds.AGGREGATE)
     if isinstance(create_accumulator, Refusal):
         return create_accumulator
     if isinstance(add, Refusal):
@@ -176,25 +119,25 @@ class _Unit:
 
     def compile_entry(self, function: Any, kind: str, count: int) -> None:
         """The function that an operator calls, with so many arguments."""
-        method, result = KINDS[kind]
+        method, result = kinds.KINDS[kind]
         self.makes_sets = method == "create_accumulator"
         called = bound_method(function, method)
         if called is not function:
-            if method in _WITH_CONTEXT or kind in _OF_KEY:
+            if method in kinds.WITH_CONTEXT or kind in kinds.OF_KEY:
                 self._look_at_open(function)
-            elif method not in _KEEPING:
+            elif method not in kinds.KEEPING:
                 self._check_lifecycle(function, method)
         plain, first, keywords = plain_function(called)
         if plain is None or plain in LIBRARY:
-            if method in (*_SEES_WINDOW, *_WITH_CONTEXT, *_OF_TRIGGER, *_KEEPING):
+            if method in (*kinds.SEES_WINDOW, *kinds.WITH_CONTEXT, *kinds.OF_TRIGGER, *kinds.KEEPING):
                 raise RefusedError("it is not written in Python")
             self._compile_stand_in(called, count, result, method)
             return
-        emits, changes = method in _EMITTING, _ACCUMULATORS.get(method, ())
-        if method in _WITH_CONTEXT or method in _OF_TRIGGER:
+        emits, changes = method in kinds.EMITTING, kinds.ACCUMULATORS.get(method, ())
+        if method in kinds.WITH_CONTEXT or method in kinds.OF_TRIGGER:
             count -= 1
             keywords = {**keywords, self._context_name(plain, len(first) + count): self.context}
-        if kind in _OF_KEY and not emits:
+        if kind in kinds.OF_KEY and not emits:
             self._emit_result(method)
         self.compile(plain, Invocation(first, keywords, result, count, emits, changes, method))
         if result is not Use.READ and gives_dates(self.functions[self.entry]["body"]):
@@ -241,7 +184,7 @@ class _Unit:
             tree = self.trees.of(plain) if isinstance(plain, FunctionType) else None
             if isinstance(tree, ast.FunctionDef) and all(map(_is_empty, tree.body)):
                 continue
-            if name == "open" and called in _OPENED and isinstance(tree, ast.FunctionDef):
+            if name == "open" and called in kinds.OPENED and isinstance(tree, ast.FunctionDef):
                 file = self.trees.file(plain.__code__.co_filename, plain.__globals__)
                 self.opened = None if file is None else opened_by(function, plain, tree, file)
             if name == "close" or self.opened is None:
@@ -252,13 +195,21 @@ class _Unit:
                 raise error
 
     def _compile_stand_in(self, called: Any, count: int, result: Use, method: str) -> None:
-        """Something that is not written in Python, called by a function that stands for it."""
+        """Something that is not written in Python, perhaps with its first arguments, called by a function that stands
+        for it."""
+        bound: list[Any] = []
+        while type(called) is functools.partial and not called.keywords:
+            called, bound = called.func, [*called.args, *bound]
         names = ["value", "other"][:count]
         arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-        call = ast.Call(ast.Name("function", ast.Load()), [ast.Name(name, ast.Load()) for name in names], [])
+        first = [f"argument {number}" for number in range(len(bound))]
+        values: list[ast.expr] = [ast.Name(name, ast.Load()) for name in (*first, *names)]
+        call = ast.Call(ast.Name("function", ast.Load()), values, [])
         nothing = ParsedFile("", [], ast.Module([], []), {}, {})
         title = shown(called).removeprefix("the class ").removeprefix("the function ")
-        scope = Scope(_stand_in, nothing, self.trees, {"function": Static(called, title)}, frozenset(names))
+        statics = {name: Static(value, name) for name, value in zip(first, bound, strict=True)}
+        statics["function"] = Static(called, title)
+        scope = Scope(_stand_in, nothing, self.trees, statics, frozenset(names))
         tree = ast.Lambda(arguments, call)
         self.functions.append(None)
         self.names.append(method)
@@ -285,17 +236,17 @@ class _Unit:
             file = self.trees.file(code.co_filename, function.__globals__)
             if file is None:
                 raise RefusedError("its source is not available")
-            if call.method in _SEES_WINDOW:
+            if call.method in kinds.SEES_WINDOW:
                 parameter = parameters_of(function, call, tree)[0][-2]  # with and without a key
                 tree = with_window(tree, parameter, context=call.method == "process")
-            elif call.method in _OF_TRIGGER:
+            elif call.method in kinds.OF_TRIGGER:
                 tree = with_trigger_window(tree, parameters_of(function, call, tree)[0][-1])
-            elif call.method in _KEEPING:
+            elif call.method in kinds.KEEPING:
                 itself = code.co_varnames[0] if first else ""
                 names, _ = self.kept_attributes = kept_by(first[0], tree, itself) if first else ((), 0)
                 tree = with_kept(tree, itself, names)
                 call = replace(call, kept=[variable(itself, name) for name in names])
-            self.answering = function if call.method in _ANSWERING else None
+            self.answering = function if call.method in kinds.ANSWERING else None
             self.functions[number] = self._compile(function, call, file, tree)
         except RefusedError as error:
             _place(error, function, self.trees)
@@ -379,7 +330,7 @@ class _Body(Statements):
         if method == "add" and is_changed(plain, self.unit.trees):
             if is_shown(plain_function(bound_method(function, "get_result"))[0], self.unit.trees):
                 raise RefusedError("add() changes an accumulator that other code could see", node)
-            changes = _ACCUMULATORS["add"]
+            changes = kinds.ACCUMULATORS["add"]
         return self.unit.compile(plain, Invocation(first, keywords, count=count, changes=changes))
 
     def program_call(self, static: Static, node: ast.Call) -> Json:

@@ -17,6 +17,18 @@ from penstock.compiler.names import Opened, attributes_of, is_users, written
 from penstock.compiler.trees import ParsedFile
 
 _NEW = frozenset({"bool", "dict", "float", "int", "len", "str"})
+_PLAIN_OF_CONTEXT = frozenset(
+    {
+        *(
+            "get_attempt_number",
+            "get_index_of_this_subtask",
+            "get_job_parameter",
+            "get_max_number_of_parallel_subtasks",
+        ),
+        *("get_number_of_parallel_subtasks", "get_task_name", "get_task_name_with_subtasks"),
+    }
+)
+"""Methods of a runtime context that give what cannot be changed."""
 _CLOSED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Global, ast.Nonlocal)
 
 
@@ -27,6 +39,8 @@ def opened_by(owner: Any, function: Any, tree: ast.FunctionDef, file: ParsedFile
     if not is_users(type(owner)) or not arguments or tree.decorator_list:
         return None
     itself, attributes = arguments[0].arg, attributes_of(owner)
+    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    context = next((argument.arg for argument in arguments[1:2] if argument.arg not in stored), None)
     targets: dict[str, bool] = {}  # whether all that it is assigned is new
     alone: set[int] = set()
     for node in ast.walk(tree):
@@ -35,7 +49,7 @@ def opened_by(owner: Any, function: Any, tree: ast.FunctionDef, file: ParsedFile
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             name = _own_attribute(node.targets[0], itself)
             if name is not None:
-                targets[name] = targets.get(name, True) and _is_new(node.value, function)
+                targets[name] = targets.get(name, True) and _is_new(node.value, function, context)
                 alone.add(id(node.targets[0]))
     for node, name in _uses(tree, itself):
         if name is None or name.startswith("__"):
@@ -66,8 +80,9 @@ def _own_attribute(node: ast.expr, itself: str) -> str | None:
     return None
 
 
-def _is_new(node: ast.expr, function: FunctionType) -> bool:
-    """Whether an expression makes an object that nobody else has, or one that cannot be changed."""
+def _is_new(node: ast.expr, function: FunctionType, context: str | None) -> bool:
+    """Whether an expression makes an object that nobody else has, or one that cannot be changed; ``context`` is the
+    variable that is the runtime context."""
     if isinstance(node, ast.Constant | ast.JoinedStr | ast.Dict | ast.DictComp):
         return True
     if not isinstance(node, ast.Call):
@@ -78,5 +93,7 @@ def _is_new(node: ast.expr, function: FunctionType) -> bool:
         local = called.id in code.co_varnames or called.id in code.co_cellvars or called.id in code.co_freevars
         return called.id in _NEW and not local and called.id not in variables and hasattr(builtins, called.id)
     if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+        if called.value.id == context:
+            return called.attr in _PLAIN_OF_CONTEXT
         return called.attr in ("load", "loads") and variables.get(called.value.id) is json and not node.keywords
     return False

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from penstock.common.watermark_strategy import WatermarkStrategy
-from penstock.compiler.functions import AGGREGATE, compile_function
+from penstock.compiler.functions import compile_function
+from penstock.compiler.kinds import AGGREGATE
 from penstock.compiler.program import Compiled, Refusal
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator

@@ -341,9 +341,9 @@ fn arrow_batch(records: &Column, names: Option<Vec<String>>) -> Option<RecordBat
         (None, _) => (vec![String::new()], std::slice::from_ref(records)),
         _ if records.presence().is_some() => return None,
         (Some(names), Data::Tuples(fields)) if names.len() == fields.len() => (names, &**fields),
-        (Some(names), Data::Rows(shape, fields)) => {
-            let own = shape.names.as_ref().filter(|_| shape.class == 0)?;
-            (own.len() == names.len() && own.iter().zip(&names).all(|(own, name)| **own == *name)).then_some((names, &**fields))?
+        (Some(names), Data::Rows(shape, fields)) if shape.class == 0 && names.len() == fields.len() => {
+            let same = |own: &[Box<str>]| own.iter().zip(&names).all(|(own, name)| **own == *name);
+            shape.names.as_deref().is_none_or(same).then_some((names, &**fields))?
         }
         _ => return None,
     };

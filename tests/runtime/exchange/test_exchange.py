@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -122,6 +123,18 @@ def test_exact_shares_are_those_of_the_reference():
             assert consumers == [[i for i in range(m) if p in shares[i]] for p in range(n)]
 
 
+@pytest.mark.skipif(native.functions() is None, reason="needs the native module")
+def test_a_buffer_has_more_records_where_they_are_columns():
+    rows: list[Row] = []
+    w = writer(rows, "GLOBAL", 1, options=Settings(buffer_records=100, codec="columns"))
+    w.write_columns(native.functions().Batch.of(list(range(3_000))))
+    w.write_batch(list(range(3_000)), None)
+    w.finish()
+    lengths = [len(decode(row.data)[0]) for row in rows]
+    assert lengths[1:7] == [400] * 6
+    assert lengths[-10:-1] == [100] * 9
+
+
 def test_buffers_keep_order_and_timestamps():
     rows = []
     w = writer(rows)
@@ -187,6 +200,7 @@ PARTS = st.lists(
 @pytest.mark.skipif(native.functions() is None, reason="needs the native module")
 @settings(deadline=None)
 @given(parts=PARTS, most=st.sampled_from([1, 3, 100, 2000]))
+@mock.patch.object(channel, "TIMES_COLUMNS", 1)
 def test_columns_are_written_as_their_records_are(parts, most):
     functions = native.functions()
     options = Settings(buffer_records=most, codec="columns")

@@ -10,7 +10,7 @@ from typing import IO, NamedTuple
 
 from penstock.storage.storage import naming
 
-LEAST = 32 << 10  # bytes of a buffer from which on a file is cheaper than to carry it
+LEAST = 8 << 10  # bytes of a buffer from which on a file is cheaper than to carry it
 
 
 class Place(NamedTuple):
