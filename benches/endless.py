@@ -52,7 +52,7 @@ def rows(results: Results) -> list[Row]:
     return [*beside, throughput(results), *limits, alike(results), held(results), written(results), delayed(results)]
 
 
-SUMMED = {"Spark's aggregation": 1.5, "transformWithState": 5.0, "Bytewax": 3.0, "PyFlink": 20.0}
+SUMMED = {"Spark's aggregation": 5.0, "transformWithState": 5.0, "Bytewax": 8.0, "PyFlink": 20.0}
 WHAT = {
     SUMS: "running sums that never end, 100,000 keys",
     KAFKA: "running sums from Kafka to Kafka, 100,000 keys",

@@ -14,7 +14,7 @@ import engines
 import programs
 from conftest import Record
 from engines import Run
-from programs import START, WARM, Case
+from programs import START, SUMS, WARM, Case
 from results import short
 
 
@@ -81,7 +81,8 @@ def check(record: Record, tiny: bool, case: Case) -> None:
     starts, rounds = [runs[0] for runs in processes], [run for runs in processes for run in runs[1:]]
     facts = {"shape": case.shape, "size": case.size, "peer": case.peer, "checksum_equal": equal}
     write(record, rounds, **facts, phase=WARM if case.phase == START else case.phase)
-    write(record, starts, **facts, phase=START)
+    of_sums = {"shape": f"{case.phase}, {case.shape}"} if case.phase == SUMS else {}
+    write(record, starts, **{**facts, **of_sums}, phase=START)
     assert equal
 
 
