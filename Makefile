@@ -114,10 +114,10 @@ sweep: $(VENV)/.checks ## the tests without Spark of which make test takes a sam
 matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--spark --seconds 600' for some of it on Spark)
 	$(BIN)/python -m tests.matrix $(ARGS)
 
-runs: $(VENV)/.checks ## every program that Flink ran, on Spark, against what Flink gave (a minute or two; ARGS='r12 keyed_sum' for some, ARGS='--feed random:1 --kill 2' in steps)
+runs: $(VENV)/.checks ## every program that Flink ran, on Spark, against what Flink gave (a minute or two; ARGS='r12 keyed_sum' for some, ARGS='--feed random:1 --kill 2' in steps, ARGS='--native off' without native code)
 	$(BIN)/python -m tests.spark.runs $(ARGS)
 
-chaos: $(VENV)/.checks ## kill jobs that go on a hundred times: here, on an S3 endpoint, on Spark, on a cluster of two workers (many minutes; ARGS='--parts cluster')
+chaos: $(VENV)/.checks ## kill jobs that go on a hundred times: here, on an S3 endpoint, on Spark, on a cluster of two workers (many minutes; ARGS='--parts cluster', ARGS='--native off')
 	$(BIN)/python -m tests.chaos $(ARGS)
 
 edits: $(VENV)/.checks ## edit two thousand random programs between their runs: what survives goes on, the rest begins anew (ARGS='0 5000')

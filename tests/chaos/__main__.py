@@ -19,7 +19,7 @@ def main() -> int:
     began, outcomes = time.monotonic(), list[Outcome]()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder, ExitStack() as stack:
-        places = Places(Path(folder), stack, options.seed, options.before, options.all_changes)
+        places = Places(Path(folder), stack, options.seed, options.before, options.all_changes, options.native)
         print(f"seed {options.seed}")
         for name, kills in _shares(parts, options.kills).items():
             try:
@@ -42,6 +42,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), metavar="PART", help=f"some of these. {named}")
     parser.add_argument("--before", type=int, metavar="CHANGE", help="die before this change only")
     parser.add_argument("--all-changes", action="store_true", help="die before every change, one after the other")
+    parser.add_argument("--native", choices=("auto", "off"), help="penstock.native of the job")
     options = parser.parse_args()
     if (options.before is not None or options.all_changes) and not options.parts:
         options.parts = ["changes"]

@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -42,12 +42,17 @@ class Death:
     left: int
 
 
-def died(root: Path, numbers: Iterable[int] | None = None, bucket: str | None = None) -> Iterator[Death]:
+def died(
+    root: Path,
+    numbers: Iterable[int] | None = None,
+    bucket: str | None = None,
+    more: Mapping[str, str] | None = None,
+) -> Iterator[Death]:
     """Run the job so that it dies, then to its end, and look at what it has left."""
     for number in count() if numbers is None else numbers:
         folder = root / str(number)
         folder.mkdir(parents=True)
-        seen, settings = root / f"seen-{number}", _settings(bucket, number)
+        seen, settings = root / f"seen-{number}", _settings(bucket, number, more)
         if in_a_process(lambda job=(folder, settings, seen, number): _dying(*job)):
             check(folder, settings)
             return
@@ -58,8 +63,8 @@ def died(root: Path, numbers: Iterable[int] | None = None, bucket: str | None = 
         yield Death(number, seen.read_text(), left)
 
 
-def changes(root: Path, bucket: str | None = None) -> int:
-    folder, seen, settings = root / "counted", root / "seen", _settings(bucket, "counted")
+def changes(root: Path, bucket: str | None = None, more: Mapping[str, str] | None = None) -> int:
+    folder, seen, settings = root / "counted", root / "seen", _settings(bucket, "counted", more)
     folder.mkdir()
 
     def counted() -> None:
@@ -77,8 +82,9 @@ def changes(root: Path, bucket: str | None = None) -> int:
     return int(seen.read_text())
 
 
-def _settings(bucket: str | None, name: object) -> dict[str, str]:
-    return SETTINGS if bucket is None else SETTINGS | {"execution.checkpointing.dir": f"{bucket}/{name}/job"}
+def _settings(bucket: str | None, name: object, more: Mapping[str, str] | None) -> dict[str, str]:
+    settings = {**SETTINGS, **(more or {})}
+    return settings if bucket is None else settings | {"execution.checkpointing.dir": f"{bucket}/{name}/job"}
 
 
 def _run(folder: Path, settings: dict[str, str]) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from tests.chaos.changes import changes, died
 from tests.chaos.job import DAWDLES
 from tests.chaos.lives import Chaos
+from tests.matrix.knobs import COMPILED
 from tests.running import INTERPRETED
 from tests.s3 import new_bucket, s3_service
 
@@ -69,6 +70,7 @@ class Places:
     seed: int
     before: int | None = None
     every: bool = False
+    native: str | None = None
 
     @cached_property
     def bucket(self) -> str:
@@ -76,6 +78,16 @@ class Places:
         url, variables = new_bucket(self.stack.enter_context(s3_service()))
         os.environ |= variables
         return url
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Those that every job has."""
+        return {} if self.native is None else {COMPILED: self.native}
+
+    @property
+    def again(self) -> str:
+        """The options of all parts, to run one again."""
+        return f"--native {self.native} " if self.native else ""
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -93,7 +105,8 @@ class Places:
         except Exception as error:
             kept = tempfile.mkdtemp(prefix="chaos-failed-")
             shutil.copytree(self.folder, kept, dirs_exist_ok=True, ignore=shutil.ignore_patterns("cluster"))
-            raise Defect(f"{type(error).__name__}: {error}\nSee {kept}. Again: make chaos ARGS='{again}'") from error
+            again = f"make chaos ARGS='{self.again}{again}'"
+            raise Defect(f"{type(error).__name__}: {error}\nSee {kept}. Again: {again}") from error
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,7 @@ class Deaths:
     def run(self, places: Places, name: str, kills: int) -> Iterator[Outcome]:
         bucket = f"{places.bucket}/{name}" if self.store else None
         with places.kept(name, f"--parts {name} --seed {places.seed}") as root:
-            all_ = changes(root, bucket)
+            all_ = changes(root, bucket, places.settings)
         numbers: Iterable[int] = sorted(random.Random(places.seed).sample(range(all_), min(kills, all_)))
         if places.before is not None:
             numbers = [places.before]
@@ -116,7 +129,7 @@ class Deaths:
         met, left = list[int](), 0
         for number in numbers:
             with places.kept(f"{name}/deaths-{number}", f"--parts {name} --before {number}") as root:
-                for death in died(root, [number], bucket):
+                for death in died(root, [number], bucket, places.settings):
                     print(f"{name}: died before change {number} of {all_}: {_short(death.change)}", flush=True)
                     met.append(death.number)
                     left += death.left
@@ -152,7 +165,7 @@ class Kills:
         yield from self._outcomes(done)
 
     def job(self, places: Places, root: Path, chance: random.Random) -> Chaos:
-        settings, cluster = dict(self.settings), places.cluster if self.cluster else None
+        settings, cluster = {**self.settings, **places.settings}, places.cluster if self.cluster else None
         if cluster is not None:
             settings = cluster.settings | settings | {"penstock.files.shared-folders": str(root)}
         if self.store:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -79,6 +80,16 @@ def test_a_defect_says_what_to_run_again_and_keeps_the_files(places):
     kept = Path(str(caught.value).partition("See ")[2].partition(". Again")[0])
     assert (kept / "local-4.log").exists()
     shutil.rmtree(kept)
+
+
+def test_jobs_run_without_native_code_if_asked_for(places):
+    places.native = "off"
+    with places.kept("local", "--parts local") as root:
+        assert PARTS["local"].job(places, root, Random(0)).settings["penstock.native"] == "off"
+    options = "ARGS='--native off --parts local'"
+    with pytest.raises(Defect, match=options) as caught, places.kept("again", "--parts local"):
+        raise AssertionError
+    shutil.rmtree(str(caught.value).partition("See ")[2].partition(". Again")[0])
 
 
 def test_the_table_has_a_line_for_each_kind():

@@ -21,6 +21,7 @@ from penstock.job.steps.commits import Commits
 from tests.datastream.run_exactly_once import ExactNotes, Marks
 from tests.datastream.run_notes import Notes
 from tests.datastream.run_scripts import restarts, result_of
+from tests.matrix.knobs import COMPILED
 
 MOST = 50
 ALL = 1 << 40
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kill", type=int, metavar="K", help="kill the job's process after so many steps, and go on")
     parser.add_argument("--interval", type=int, metavar="MS", help="between two checkpoints; else each step is one")
     parser.add_argument("--when", choices=WHEN, help="the moment at which it is killed")
+    parser.add_argument("--native", choices=("auto", "off"), help="penstock.native of each script")
 
 
 def _feed(text: str) -> str:
@@ -57,6 +59,11 @@ def sizes(feed: str, *seed: Any) -> Callable[[], int]:
         return lambda: int(MOST ** draw.random())
     records = ALL if feed == "all" else int(feed)
     return lambda: records
+
+
+def native_settings(native: str | None) -> dict[str, str]:
+    """The settings of a job that says whether functions are compiled."""
+    return {} if native is None else {COMPILED: native}
 
 
 @contextlib.contextmanager
@@ -175,6 +182,7 @@ def fed_result(
     exact: bool,
     life: int = 0,
     interval: int | None = None,
+    native: str | None = None,
 ) -> dict[str, Any]:
     """The result of a script that runs in steps; see :func:`tests.datastream.run_scripts.result_of`."""
     notes = ExactNotes(root, restarts(script)) if exact else Notes(os.path.join(root, "notes"), restarts(script))
@@ -182,7 +190,8 @@ def fed_result(
     if life:
         Marks(root, notes).back()
     with fed(sizes(feed, script.get("name"), life)):
-        settings = {"execution.checkpointing.dir": os.path.join(root, "job"), **interval_settings(interval)}
+        more = interval_settings(interval) | native_settings(native)
+        settings = {"execution.checkpointing.dir": os.path.join(root, "job"), **more}
         return result_of(script, executor, notes=notes, settings=settings)
 
 

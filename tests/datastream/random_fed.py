@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock.errors import PenstockError
 from penstock.local import LocalExecutor
-from tests.datastream.feeding import fed, interval_settings, sizes
+from tests.datastream.feeding import fed, interval_settings, native_settings, sizes
 from tests.datastream.run_exactly_once import Exact, ExactNotes
 from tests.generator.bounded import built, expected, random_job, seen
 from tests.generator.programs import Program
@@ -88,10 +88,16 @@ class FedJob:
 
 
 def result_of_seed(
-    seed: int, feed: str, root: str, executor: Any, life: int = 0, interval: int | None = None
+    seed: int,
+    feed: str,
+    root: str,
+    executor: Any,
+    life: int = 0,
+    interval: int | None = None,
+    native: str | None = None,
 ) -> dict[str, Any]:
     """Run the random program of a seed, with a setting by chance, and compare; for ``run_scripts.py``."""
-    setting = random.Random(seed).choice(list(everything()))
+    setting = {**random.Random(seed).choice(list(everything())), **native_settings(native)}
     job = FedJob(random_job(seed), setting, feed, root, life, interval)
     job.live(executor)
     return {"equal": job.check()}

@@ -52,13 +52,20 @@ class Stop:
 
 
 def restored_result(
-    script: dict[str, Any], executor: Any, root: str, feed: str, steps: int, parallelism: int | None = None
+    script: dict[str, Any],
+    executor: Any,
+    root: str,
+    feed: str,
+    steps: int,
+    parallelism: int | None = None,
+    native: str | None = None,
 ) -> dict[str, Any]:
     """The result of a script whose job is stopped with a savepoint, and begun from it by another."""
     old = os.path.join(root, "job")
     notes, watched, stop = ExactNotes(root, restarts(script)), Executor(executor), Stop(old, steps)
     with feeding.stopped(stop), feeding.fed(feeding.sizes(feed, script.get("name"), 0)):
-        result = result_of(script, watched, notes=notes, settings={"execution.checkpointing.dir": old})
+        settings = {"execution.checkpointing.dir": old, **feeding.native_settings(native)}
+        result = result_of(script, watched, notes=notes, settings=settings)
     if not stop.came:
         return result
     folder = JobFolder(old)
@@ -67,7 +74,8 @@ def restored_result(
     write_savepoint(folder.files, newest, os.path.join(root, "taken"), "stop")
     shutil.rmtree(old)
     savepoint = shutil.move(os.path.join(root, "taken"), os.path.join(root, "moved"))
-    settings = {"execution.checkpointing.dir": os.path.join(root, "other"), "execution.savepoint.path": savepoint}
+    folders = {"execution.checkpointing.dir": os.path.join(root, "other"), "execution.savepoint.path": savepoint}
+    settings = folders | feeding.native_settings(native)
     if parallelism is not None:
         settings["parallelism.default"] = str(parallelism)
     notes.offset = APART

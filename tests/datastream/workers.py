@@ -76,19 +76,22 @@ def _outcome(
     record: Any, root: str, life: int, executor: Any, chosen: argparse.Namespace, rest: Callable[[], None]
 ) -> Result:
     script, seed = record.get("script", record), record.get("random")
+    native = vars(chosen).get("native")
     if chosen.feed is None:
-        return result_of(script, executor)
+        return result_of(script, executor, settings=feeding.native_settings(native))
     steps = vars(chosen).get("restore")
     if steps is not None and seed is None:
-        return restoring.restored_result(script, executor, root, chosen.feed, steps, chosen.rescale)
+        return restoring.restored_result(script, executor, root, chosen.feed, steps, chosen.rescale, native)
     interval = vars(chosen).get("interval")
     exact = chosen.spark or chosen.kill is not None
     with contextlib.ExitStack() as dying:
         if chosen.kill is not None and not life:
             dying.enter_context(feeding.killed(script.get("name", str(seed)), root, chosen, rest))
         if seed is not None:
-            return random_fed.result_of_seed(seed, chosen.feed, root, executor, life, interval)
-        return feeding.fed_result(script, executor, root, chosen.feed, exact=exact, life=life, interval=interval)
+            return random_fed.result_of_seed(seed, chosen.feed, root, executor, life, interval, native)
+        return feeding.fed_result(
+            script, executor, root, chosen.feed, exact=exact, life=life, interval=interval, native=native
+        )
 
 
 def executors(spark: bool) -> tuple[Callable[[], Any], Callable[[], bool]]:

@@ -24,12 +24,13 @@ MASTER = "local[2]"
 """A task that fails is not tried again: what it has written down would be there once more, and each try costs."""
 
 
-def outcome(name: str, session: Any) -> tuple[str, list[str]]:
+def outcome(name: str, session: Any, native: str | None) -> tuple[str, list[str]]:
     """How a program compares: ``equal``, ``differs`` with sentences, ``refused`` with what is refused."""
     from penstock.spark import SparkExecutor
 
     record = records()[name]
-    result = result_of(record["script"], SparkExecutor(session, progress=False))
+    settings = feeding.native_settings(native)
+    result = result_of(record["script"], SparkExecutor(session, progress=False), settings=settings)
     if "unsupported" in result:
         return "refused", [result["unsupported"]]
     sentences = list(differences(result, record["result"]))
@@ -43,11 +44,11 @@ def unmeant(name: str, outcome: tuple[str, list[str]], local_refuses: bool) -> b
     return not meant[outcome[0]]
 
 
-def run(names: list[str], session: Any) -> int:
+def run(names: list[str], session: Any, native: str | None = None) -> int:
     """Run programs, and say what came out; how many outcomes are not meant."""
     started = time.monotonic()
     with ThreadPoolExecutor(AT_A_TIME) as threads:
-        outcomes = dict(zip(names, threads.map(lambda name: outcome(name, session), names), strict=True))
+        outcomes = dict(zip(names, threads.map(lambda name: outcome(name, session, native), names), strict=True))
     wrong = 0
     for name, (kind, sentences) in outcomes.items():
         here = kind == "refused" and "unsupported" in result_of(records()[name]["script"])
@@ -107,7 +108,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     chosen = parser.parse_args(namespace=argparse.Namespace(spark=True, jobs=None, timeout=pool.PATIENCE))
     names = chosen.names or list(records())
-    return run(names, open_session(MASTER, {})) if chosen.feed is None else fed(names, chosen)
+    return run(names, open_session(MASTER, {}), chosen.native) if chosen.feed is None else fed(names, chosen)
 
 
 if __name__ == "__main__":

@@ -37,10 +37,10 @@ export interface State {
   readonly ttl: string | null;
 }
 
-/** How a function of an operator runs, or the operator itself. */
+/** How a function of an operator runs, or the operator itself, or whether records are columns where they come or go. */
 export interface FunctionVerdict {
   readonly verdict: "native" | "compiled" | "Python";
-  readonly role: "key" | "function" | "operator";
+  readonly role: "key" | "first key" | "second key" | "function" | "source" | "sink" | "operator";
   readonly function: string;
   /** Why it stays in Python, and where that is. */
   readonly reason: string;

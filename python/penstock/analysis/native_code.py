@@ -1,6 +1,8 @@
-"""How native code runs a program: a verdict about each function of its operators, with the reason and its place.
+"""How native code runs a program: a verdict about each function of its operators, with the reason and its place, and
+whether records come out of sources, and go into sinks, as columns.
 
-The verdicts are the compiler's (:mod:`penstock.compiler.operators`); nothing is decided here, and nothing runs.
+The verdicts are the compiler's (:mod:`penstock.compiler.operators`), and those of sources and sinks their own
+(``why_objects``); nothing is decided here, and nothing runs.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -19,13 +22,21 @@ from rich.padding import Padding
 from rich.text import Text
 
 from penstock.analysis.builder import type_of
-from penstock.analysis.program import Program
+from penstock.analysis.program import Program, input_type
 from penstock.analysis.states import functions_of
+from penstock.common.settings.settings import Settings
+from penstock.common.typeinfo import TypeInformation
 from penstock.compiler.operators import Compilation, Verdict, keys_of
+from penstock.connectors.files.watched_folders import Monitor
 from penstock.display.tables import NO, QUIET, TITLE, YES, heading
 from penstock.display.text import visible
+from penstock.runtime import native
 from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.io.sinks import BuiltinSink
+from penstock.runtime.io.sources import BatchSource
+from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import FileReader, FormatReader, StreamSource
 from penstock.runtime.usercode.functions import simple_name
 
 FORMAT = 1  # version of :func:`as_json`
@@ -40,8 +51,8 @@ class FunctionVerdict:
     """How a function of an operator runs, or the operator itself."""
 
     verdict: str  # "native", "compiled" or "Python"
-    role: str  # "key" for a key selector, "first key" and "second key" of two; "function", or "sink" of a program; or
-    # "operator" for its own work
+    role: str  # "key" for a key selector, "first key" and "second key" of two; "function"; "source" and "sink", which
+    # are native where records are columns, and a function if they are of the program; or "operator" for its own work
     function: str = ""  # its name, where it is of the program
     reason: str = ""  # why it stays in Python
     file: str | None = None  # of what keeps it there, with line and column from 1
@@ -61,15 +72,36 @@ class OperatorVerdicts:
 
 
 def verdicts_of(program: Program) -> tuple[OperatorVerdicts, ...]:
-    """The verdicts about the operators of a program that have functions, or a native form, in order of addition. Each
-    function is compiled once: below a millisecond for most."""
-    compilation = Compilation()
-    rows = (
-        OperatorVerdicts(node.id, node.name, type_of(operator), tuple(_verdicts(compilation, operator)))
-        for node in program.stream_graph.nodes
-        if isinstance(operator := program.operators.get(node.id), StreamOperator)
-    )
+    """The verdicts about the operators of a program that have functions, or a native form, and about its sources and
+    sinks, in order of addition. Each function is compiled once: below a millisecond for most."""
+    compilation, edges = Compilation(), list(program.stream_graph.edges)
+    rows = list[OperatorVerdicts]()
+    for node in program.stream_graph.nodes:
+        operator = program.operators.get(node.id)
+        if isinstance(operator, StreamOperator):
+            record_type = input_type(program, node, edges) if isinstance(operator, StreamSink) else None
+            parts = *_of_ends(operator, record_type, program.settings), *_verdicts(compilation, operator)
+            rows.append(OperatorVerdicts(node.id, node.name, type_of(operator), parts))
     return tuple(row for row in rows if row.functions)
+
+
+def _of_ends(
+    operator: StreamOperator, record_type: TypeInformation[Any] | None, settings: Settings
+) -> Iterator[FunctionVerdict]:
+    """The verdict about a source or a sink of ours: whether records are columns there."""
+    functions = native.functions()
+    if isinstance(operator, FileReader | FormatReader):
+        role, why = "source", operator.why_objects
+    elif isinstance(operator, StreamSource) and isinstance(operator.function, BatchSource):
+        if isinstance(operator.function, SplitSource) and isinstance(operator.function.source, Monitor):
+            return  # it finds the files for one of these readers
+        role, why = "source", operator.function.why_objects
+    elif isinstance(operator, StreamSink) and isinstance(operator.function, BuiltinSink):
+        role, why = "sink", partial(operator.function.why_objects, record_type=record_type, settings=settings)
+    else:
+        return
+    reason = "the native module is missing" if functions is None else why(functions)
+    yield FunctionVerdict(PYTHON if reason else NATIVE, role, reason=reason)
 
 
 def _verdicts(compilation: Compilation, operator: StreamOperator) -> Iterator[FunctionVerdict]:

@@ -144,6 +144,8 @@ class _Unit:
             error = RefusedError(GIVES)
             _place(error, plain, self.trees)
             raise error
+        if kind == "flat_map_of_key":
+            self._doubt_none(plain)
 
     def _emit_result(self, method: str) -> None:
         """Begin with a function that emits what the next one gives for a record, or the record if that is true."""
@@ -152,6 +154,16 @@ class _Unit:
         self.functions.append({"params": 1, "locals": 1, "body": [statement]})
         self.names.append(method)
         self.entry = 1
+
+    def _doubt_none(self, function: FunctionType) -> None:
+        """Begin with a function that is in doubt where the user's gives None, which is nothing to go through."""
+        users = self.functions[0]
+        if function.__code__.co_flags & CO_GENERATOR or '["yield",' in program_text([users]):
+            return
+        result = ["local", 1]
+        if_none = ["if", ["compare", result, "is", ["const", None]], [["return", ["neg", result]]], []]
+        body = [["set", 1, ["call", len(self.functions), ["local", 0]]], if_none, ["return", result]]
+        self.functions = [{"params": 1, "locals": 2, "body": body}, *self.functions[1:], users]
 
     def _context_name(self, plain: FunctionType, place: int) -> str:
         code = plain.__code__

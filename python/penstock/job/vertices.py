@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from penstock.analysis.program import input_type, record_type
 from penstock.common.typeinfo import TypeInformation
 from penstock.compiler.operators import Compilation
 from penstock.errors import InvalidProgramError, UnsupportedError
@@ -24,7 +25,6 @@ from penstock.runtime.exchange.combiner import combinable
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.broadcast import BroadcastProcess
 from penstock.runtime.operators.reduce import GroupedReduce
-from penstock.runtime.operators.sink import StreamSink
 
 if TYPE_CHECKING:
     from penstock.plan import ChainedOperator, JobGraph, JobVertex, Pipeline, StreamEdge
@@ -74,9 +74,6 @@ class Vertices:
     def _operator(self, link: ChainedOperator, place: VertexConfig, position: Mapping[int, int]) -> OperatorConfig:
         node = self._nodes[link.node]
         chained = (self._edges[e] for e in link.chained_outputs)
-        input_type = self._pipeline.types.get(node.id)  # a sink's own entry says it, too
-        if input_type is None or not isinstance(self._operators[node.id], StreamSink):
-            input_type = self._record_type(self._edges[node.in_edges[0]]) if node.in_edges else None
         return OperatorConfig(
             node=link.node,
             operator_id=self._ids[link.node],
@@ -88,7 +85,7 @@ class Vertices:
                 ChainedOutput(e.side_output, position[e.target], e.type_number, self._record_type(e)) for e in chained
             ),
             network=tuple(self._network(link)),
-            input_type=input_type,
+            input_type=input_type(self._pipeline, node, self._edges),
             pinned=node.user_hash.lower() if node.user_hash else None,
             hands_over=self._operators[link.node].hands_over,
             keyed=any(self._operators[link.node].key_of_input(number) is not None for number in range(3)),
@@ -97,9 +94,7 @@ class Vertices:
         )
 
     def _record_type(self, edge: StreamEdge) -> TypeInformation[Any] | None:
-        """The type of an edge's records: its node's, or the side output's where the pipeline has it by (node, tag)."""
-        key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
-        return self._pipeline.types.get(key)
+        return record_type(self._pipeline, edge)
 
     def _network(self, link: ChainedOperator) -> Iterator[NetworkOutput]:
         """Outputs over the exchange; edges that choose the same channels for every record are one output."""

@@ -16,11 +16,13 @@ from typing import IO, Any, cast
 
 from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
 from penstock.common.row import Row, names_of
+from penstock.common.settings.settings import Settings
 from penstock.common.time import Instant
+from penstock.common.typeinfo import TypeInformation
 from penstock.common.typesystem.conversions import same
 from penstock.connectors.files.file_sink import Bucket, FileOutput, FileWriter
 from penstock.connectors.files.packs import Packs
-from penstock.connectors.files.row_layouts import is_of_the_clock, takes_columns
+from penstock.connectors.files.row_layouts import why_added, why_asked
 from penstock.errors import FileFormatError
 from penstock.runtime.buffers.codec import copier, copy_record, decode_value, dumps
 from penstock.runtime.chain.context import OperatorContext
@@ -36,6 +38,9 @@ class BulkOutput(FileOutput):
     """Adds files of a bulk format to the folders below a base; ``encoder`` creates their writers."""
 
     encoder: BulkWriterFactory[Any]  # type: ignore[assignment]
+
+    def why_objects(self, functions: ModuleType, record_type: TypeInformation[Any] | None, settings: Settings) -> str:
+        return why_asked(self.assigner) or why_added(self.encoder)
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         return _BulkFileWriter(self, context)
@@ -143,8 +148,7 @@ class _BulkFileWriter(FileWriter):
 
     def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
         self._functions = functions
-        takes = takes_columns(self._factory) and is_of_the_clock(self._sink.assigner)
-        return self._take_columns if takes else None
+        return self._take_columns
 
     def _take_columns(self, batch: Any) -> None:
         """Take a batch, in the portions in which records would be handed over."""

@@ -22,9 +22,11 @@ from typing import Any, ClassVar
 
 from penstock.common.callables import shown
 from penstock.common.serialization import Encoder, SimpleStringEncoder
+from penstock.common.settings.settings import Settings
+from penstock.common.typeinfo import TypeInformation
 from penstock.connectors.files.buckets import BucketAssigner, BucketContext
 from penstock.connectors.files.packs import Packs
-from penstock.connectors.files.row_layouts import is_of_the_clock, row_layout
+from penstock.connectors.files.row_layouts import row_layout, why_asked, why_encoded
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.buffer_size import room
 from penstock.runtime.chain.context import OperatorContext
@@ -62,6 +64,9 @@ class FileOutput(PublishedSink):
     def prepare(self, parallelism: int) -> FileOutput:
         """Make the path absolute, as executors may have another working directory."""
         return replace(self, base=self.place())
+
+    def why_objects(self, functions: ModuleType, record_type: TypeInformation[Any] | None, settings: Settings) -> str:
+        return why_asked(self.assigner) or why_encoded(functions, self.encoder, record_type)
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         encoder = self.encoder
@@ -188,8 +193,6 @@ class FileWriter(SinkWriter):
 
     def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
         layout = compiled(functions, row_layout(self._sink.encoder, self._task.config.input_type))
-        if layout is None or not is_of_the_clock(self._sink.assigner):
-            return None
         return self.taker(partial(self._write_columns, layout))
 
     def _write_columns(self, layout: Any, batch: Any, start: int) -> tuple[int, bool]:

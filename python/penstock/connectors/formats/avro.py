@@ -22,7 +22,7 @@ from penstock.common.extras import fastavro
 from penstock.common.row import Row, names_of
 from penstock.common.time import Instant
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
-from penstock.connectors.formats.native_avro import native_blocks
+from penstock.connectors.formats.native_avro import native_blocks, native_reading
 from penstock.errors import FileFormatError, InvalidProgramError
 from penstock.runtime.columns.records import fields_of
 from penstock.runtime.io.file_format import FileInputFormat, StreamFormat, path_of
@@ -70,6 +70,12 @@ class AvroReaderFormat(StreamFormat[Any]):
     def read_columns(self, split: Split, functions: ModuleType) -> Iterator[Records[Any]]:
         """As :meth:`read`; blocks that native code reads for certain become columns."""
         return self._read(split, functions) if type(self) is AvroReaderFormat else self.read(split)
+
+    def why_objects(self, functions: ModuleType) -> str:
+        """Of files that were written with the same schema."""
+        wanted = fastavro().parse_schema(json.loads(self.schema))
+        known = type(self) is AvroReaderFormat and native_reading(functions, wanted, wanted) is not None
+        return "" if known else "native code does not read all of its types in Avro"
 
     def _read(self, split: Split, functions: ModuleType | None) -> Iterator[Records[Any]]:
         path = path_of(split)

@@ -92,8 +92,15 @@ class CsvReaderFormat(StreamFormat[Any]):
 
     def read_columns(self, split: Split, functions: ModuleType) -> Iterator[Records[Any]]:
         """As :meth:`read`; rows that native code reads for certain become columns."""
-        rows = native_rows(functions, self.schema) if type(self) is CsvReaderFormat else None
+        rows = self._native(functions)
         return self.read(split) if rows is None else self._read_columns(split, rows)
+
+    def why_objects(self, functions: ModuleType) -> str:
+        unknown = self._native(functions) is None
+        return "native code does not read all types or special characters of its schema in CSV" if unknown else ""
+
+    def _native(self, functions: ModuleType) -> Any:
+        return native_rows(functions, self.schema) if type(self) is CsvReaderFormat else None
 
     def _read_columns(self, split: Split, native: Any) -> Iterator[Records[Any]]:
         path, done, schema = path_of(split), split.start or 0, self.schema

@@ -76,8 +76,14 @@ class JsonReaderFormat(StreamFormat[Any]):
 
     def read_columns(self, split: Split, functions: ModuleType) -> Iterator[Records[Any]]:
         """As :meth:`read`; lines that native code reads for certain become columns."""
-        reading = compiled_reading(functions, self.reading) if type(self) is JsonReaderFormat else None
+        reading = self._native(functions)
         return self.read(split) if reading is None else self._read_columns(split, reading)
+
+    def why_objects(self, functions: ModuleType) -> str:
+        return "native code does not read all of its types in JSON" if self._native(functions) is None else ""
+
+    def _native(self, functions: ModuleType) -> Any:
+        return compiled_reading(functions, self.reading) if type(self) is JsonReaderFormat else None
 
     def _read_columns(self, split: Split, reading: Any) -> Iterator[Records[Any]]:
         rows = _Rows(self.row_type, split)

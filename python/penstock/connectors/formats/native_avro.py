@@ -66,8 +66,13 @@ def native_blocks(functions: ModuleType, header: bytes, wanted: Any) -> NativeBl
         codec, written = file.codec, fastavro().parse_schema(file.writer_schema)
     except Exception:  # the library raises almost anything, and says what is wrong when it reads records
         return None
-    reading = compiled_reading(functions, layout_or_none(lambda: {"format": "avro", **_record(written, wanted)}))
+    reading = native_reading(functions, written, wanted)
     return None if reading is None or codec not in _CODECS else NativeBlocks(reading, _CODECS[codec])
+
+
+def native_reading(functions: ModuleType, written: Any, wanted: Any) -> Any:
+    """Native code that reads records of a parsed schema as records of another one; None if there is none."""
+    return compiled_reading(functions, layout_or_none(lambda: {"format": "avro", **_record(written, wanted)}))
 
 
 def _record(written: Any, wanted: Any) -> Layout:

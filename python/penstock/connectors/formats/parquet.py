@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import IO, Any, ClassVar, cast
 
 from penstock.common import Configuration, checks
@@ -56,6 +57,14 @@ class ParquetRows(FileFormat[Any]):
 
     def pieces(self, file: Dated, splittable: bool) -> list[Split]:
         return pieces_of(file, "UTF-8", splittable)
+
+    def why_objects(self, functions: ModuleType) -> str:
+        """Of files that have the declared types."""
+        from penstock.runtime.columns.arrow import LOCAL, UTC, has_fields, why_converted
+
+        if not has_fields(self.row_type):
+            return "its records are neither rows nor tuples"
+        return why_converted(self.row_type, UTC if self.utc else LOCAL)
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
         import pyarrow as pa

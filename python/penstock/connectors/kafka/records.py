@@ -174,8 +174,18 @@ class RecordSerializer:
     @property
     def only_values(self) -> tuple[str | None, SerializationSchema[Any]]:
         """The topic, if it is one, and a record is a value only; and the schema of values."""
-        alone = self.key is self.partitioner is self.headers is None
-        return (self.fixed_topic if alone else None), self.value
+        return (None if self.why_not_only_values else self.fixed_topic), self.value
+
+    @property
+    def why_not_only_values(self) -> str:
+        """The part of a record beside its value, as a reason; "" where it has none."""
+        if self.key is not None:
+            return "its records have keys"
+        if self.headers is not None:
+            return "its records have headers"
+        if self.partitioner is not None:
+            return "a partitioner chooses the partition of each record"
+        return "" if self.fixed_topic is not None else "its topic depends on the record"
 
     @property
     def shown(self) -> str:

@@ -13,6 +13,8 @@ from types import ModuleType
 from typing import IO, Any, ClassVar, cast
 from urllib.parse import quote
 
+from penstock.common.settings.settings import Settings
+from penstock.common.typeinfo import TypeInformation
 from penstock.connectors.kafka import client, records
 from penstock.connectors.kafka import properties as names
 from penstock.connectors.kafka.messages import layout_of
@@ -58,6 +60,9 @@ class KafkaOutput(BuiltinSink):
         _check_topic(self.properties, self.serializer)
         return self
 
+    def why_objects(self, functions: ModuleType, record_type: TypeInformation[Any] | None, settings: Settings) -> str:
+        return _why_objects(functions, self.serializer)
+
     def writer(self, context: OperatorContext) -> SinkWriter:
         return _SendingWriter(self, context)
 
@@ -91,6 +96,9 @@ class TransactionalKafkaOutput(PublishedSink):
         begin(self.prefix)
         return replace(self, properties={**self.properties, FOLDER: str(self.target().parent)})
 
+    def why_objects(self, functions: ModuleType, record_type: TypeInformation[Any] | None, settings: Settings) -> str:
+        return _why_objects(functions, self.serializer)
+
     def writer(self, context: OperatorContext) -> SinkWriter:
         return _FileWriter(self, context)
 
@@ -110,6 +118,14 @@ class TransactionalKafkaOutput(PublishedSink):
 
     def sender(self, job_id: str) -> Sender:
         return Sender(self.properties, self.prefix, job_id)
+
+
+def _why_objects(functions: ModuleType, serializer: RecordSerializer) -> str:
+    """Why records are serialized one by one; "" where native code makes messages of a batch."""
+    schema = serializer.value
+    unknown = layout_of(functions, schema) is None
+    reason = f"native code does not write what its {type(schema).__name__} does" if unknown else ""
+    return serializer.why_not_only_values or reason
 
 
 def _check_topic(properties: Mapping[str, str], serializer: RecordSerializer) -> None:
@@ -141,7 +157,7 @@ class _Writer(SinkWriter):
 
     def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
         topic, schema = self._output.serializer.only_values
-        layout = None if topic is None else layout_of(functions, schema)
+        layout = layout_of(functions, schema)
         if topic is None or layout is None:
             return None
 

@@ -25,13 +25,21 @@ def arrow_schema(schema: Mapping[str, Any]) -> pa.Schema:
     return arrow.arrow_schema(rows_in(schema), SPARK)
 
 
+def record_rows(schema: Mapping[str, Any], declared: TypeInformation[Any], *, instants: bool) -> RowType:
+    """The types of records with the columns of a schema of Spark; see :func:`records`."""
+    return rows_in(schema, declared if _has_fields(declared) else Types.TUPLE([declared]), instants)
+
+
+def _has_fields(declared: TypeInformation[Any]) -> bool:
+    return isinstance(declared, RowTypeInfo | TupleTypeInfo)
+
+
 def records(
     batches: Iterable[Any], schema: Mapping[str, Any], declared: TypeInformation[Any], *, instants: bool = True
 ) -> Iterator[Sequence[Any]]:
     """The records of Arrow batches with the columns of a schema of Spark; ``declared`` is a row or tuple, or the type
     of the only column. A ``timestamp`` becomes an Instant, or an aware datetime."""
-    has_fields = isinstance(declared, RowTypeInfo | TupleTypeInfo)
-    rows = rows_in(schema, declared if has_fields else Types.TUPLE([declared]), instants)
+    has_fields, rows = _has_fields(declared), record_rows(schema, declared, instants=instants)
     readings = [arrow.inward(arrow.arrow_type(wanted, SPARK), wanted, SPARK) for wanted in rows.types]
     for batch in batches:
         fields = zip(schema["fields"], readings, strict=True)

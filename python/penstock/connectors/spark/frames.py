@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.common.typeinfo import TypeInformation
@@ -49,6 +50,12 @@ class FrameSource(BatchSource):
         from penstock.connectors.spark.arrow_rows import records
 
         return records(self.rows, self.schema, self.declared, instants=self.instants)
+
+    def why_objects(self, functions: ModuleType) -> str:
+        from penstock.connectors.spark.arrow_rows import record_rows
+        from penstock.runtime.columns.arrow import SPARK, why_converted
+
+        return why_converted(record_rows(self.schema, self.declared, instants=self.instants), SPARK)
 
 
 @dataclass(frozen=True, eq=False)

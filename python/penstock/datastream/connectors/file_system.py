@@ -433,9 +433,17 @@ class FileSource(Source[T_co]):
 
     def read_columns(self, split: Split, functions: ModuleType, wanted: bool) -> Iterator[Records[T_co]]:
         """As :meth:`read`; records become columns where the format has a native form."""
-        if type(self) is not FileSource:  # a derived class may read otherwise
+        if self._is_derived:
             return self.read(split)
         return self._read(split, lambda piece: self.format.read_columns(piece, functions))
+
+    def why_objects(self, functions: ModuleType) -> str:
+        """The reason of the format."""
+        return f"{type(self).__name__} may read otherwise" if self._is_derived else self.format.why_objects(functions)
+
+    @property
+    def _is_derived(self) -> bool:
+        return type(self) is not FileSource
 
     def _read(self, split: Split, read: Callable[[Split], Iterator[Records[T_co]]]) -> Iterator[Records[T_co]]:
         if self.bounded:

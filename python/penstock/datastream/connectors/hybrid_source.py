@@ -155,6 +155,10 @@ class HybridSource(Source[Any]):
         source, inner = self._inner(split)
         return source.read_columns(inner, functions, wanted)
 
+    def why_objects(self, functions: ModuleType) -> str:
+        """The reason of the first of its sources that has one."""
+        return next(filter(None, (source.why_objects(functions) for source in self.sources)), "")
+
     def locations(self) -> tuple[str, ...]:
         return tuple(place for source in self.sources for place in source.locations())
 

@@ -279,11 +279,10 @@ class ArrowRecords(ColumnarRecords[Any]):
 def is_alike(column: pa.Array, reading: Inward) -> bool:
     """Whether the values of a column need no conversion, neither for records nor for native columns, and none can be
     refused. O(bytes) for texts."""
-    plain, convert = reading
-    if convert is not None:
+    if not _is_kept(column.type, reading):
         return False
     if column.type not in _TEXTS:
-        return plain in _ALIKE and column.type == plain
+        return True
     try:
         column.validate(full=True)
     except pa.ArrowException:  # a text that is not UTF-8
@@ -291,9 +290,29 @@ def is_alike(column: pa.Array, reading: Inward) -> bool:
     return True
 
 
+def _is_kept(stored: pa.DataType, reading: Inward) -> bool:
+    """Whether values of a type need no conversion, but that texts must be UTF-8."""
+    plain, convert = reading
+    return convert is None and (stored in _TEXTS or (plain in _ALIKE and stored == plain))
+
+
+def why_converted(row_type: ct.RowType, rules: ArrowRules = UTC) -> str:
+    """Why columns of the types that rows have in Arrow become objects, see :func:`is_alike`; "" where they need not."""
+    for field in row_type:
+        stored = arrow_type(field.data_type, rules)
+        if not _is_kept(stored, inward(stored, field.data_type, rules)):
+            return f"values of {field.name!r}, which are {field.data_type}, are converted one by one"
+    return ""
+
+
 def _short(column: pa.Array) -> pa.Array:
     """Texts with short offsets."""
     return column.cast(pa.string()) if column.type in _TEXTS else column
+
+
+def has_fields(row_type: ct.RowType) -> bool:
+    """Whether records are rows or tuples, which can be columns."""
+    return row_type.form in ("row", "tuple")
 
 
 class BatchReader:
@@ -301,7 +320,7 @@ class BatchReader:
 
     def __init__(self, schema: pa.Schema, row_type: ct.RowType, where: str, rules: ArrowRules = UTC) -> None:
         self._row_type, self._where = row_type, where
-        self._has_fields = row_type.form in ("row", "tuple")
+        self._has_fields = has_fields(row_type)
         self._columns = [self._reader(schema, field.name, field.data_type, rules) for field in row_type]
 
     def _reader(self, schema: pa.Schema, name: str, wanted: ct.DataType, rules: ArrowRules) -> Inward:

@@ -84,6 +84,11 @@ def compiled_reading(functions: ModuleType, reading: Layout | None) -> Any:
         return None
 
 
+def why_uncompiled(functions: ModuleType, layout: Layout | None, reason: str) -> str:
+    """A reason why records do not go through a layout natively; "" where they do."""
+    return reason if compiled(functions, layout) is None else ""
+
+
 _SCALARS = {
     **{kind: whole(bits, "null") for kind, bits in BITS.items()},
     BasicType.BIG_INT: whole(64, "null"),

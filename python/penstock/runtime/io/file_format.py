@@ -17,7 +17,7 @@ from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_paths import found_files
-from penstock.runtime.io.file_source import path_of, pieces_of, read_text
+from penstock.runtime.io.file_source import path_of, pieces_of, read_text, why_decoded
 from penstock.runtime.io.splits import Records, Split
 from penstock.storage.storage import Dated
 
@@ -71,6 +71,11 @@ class FileFormat(ABC, Generic[T]):
         formats override it."""
         return self.read(split)
 
+    def why_objects(self, functions: ModuleType) -> str:
+        """Why :meth:`read_columns` gives objects; "" where it gives columns, but for records that native code cannot
+        vouch for."""
+        return f"native code does not read what {type(self).__name__} does"
+
 
 class StreamFormat(FileFormat[T]):
     """A format whose records are read one after the other, for ``FileSource.for_record_stream_format``."""
@@ -105,6 +110,9 @@ class TextLines(StreamFormat[str]):
 
     def pieces(self, file: Dated, splittable: bool) -> list[Split]:
         return pieces_of(file, self.charset, splittable)
+
+    def why_objects(self, functions: ModuleType) -> str:
+        return why_decoded(self.charset)
 
     def read(self, split: Split) -> Iterator[Records[str]]:
         with inflating(path_of(split)):

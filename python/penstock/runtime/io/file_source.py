@@ -79,6 +79,16 @@ def _ending(path: str) -> str:
     return os.path.splitext(path)[1]
 
 
+def is_utf8(charset: str) -> bool:
+    """Whether texts are in the only charset that native code reads."""
+    return codecs.lookup(charset).name == "utf-8"
+
+
+def why_decoded(charset: str) -> str:
+    """Why lines in a charset become objects; "" where they need not."""
+    return "" if is_utf8(charset) else f"its charset is {charset}, and native code reads UTF-8"
+
+
 def path_of(split: Split) -> str:
     """The file that a split is of, or is."""
     return split.id if split.end is None else split.id.rpartition(":")[0]
@@ -130,6 +140,6 @@ class Lines(ColumnarRecords[str]):
         return text_lines(self._block.decode(self._charset, errors="replace"))
 
     def columns(self, functions: ModuleType) -> Any:
-        batch = functions.Batch.of_lines(self._block) if codecs.lookup(self._charset).name == "utf-8" else None
+        batch = functions.Batch.of_lines(self._block) if is_utf8(self._charset) else None
         self._count = None if batch is None else len(batch)
         return batch

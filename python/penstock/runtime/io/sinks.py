@@ -14,7 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-from penstock.common.typeinfo import RowTypeInfo
+from penstock.common.settings.settings import Settings
+from penstock.common.typeinfo import RowTypeInfo, TypeInformation
 from penstock.errors import ConfigurationError
 from penstock.runtime import native
 from penstock.runtime.buffers.borders import COLLECT as COLLECTED
@@ -23,7 +24,7 @@ from penstock.runtime.buffers.buffer_size import Filling, Size, room, sizes
 from penstock.runtime.buffers.codec import dumps, encode, freezer
 from penstock.runtime.buffers.value_checks import checker
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.columns.layouts import compiled, print_layout, text_layout, write_columns
+from penstock.runtime.columns.layouts import compiled, print_layout, text_layout, why_uncompiled, write_columns
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.exchange.gate import COLLECT, PRINT
 from penstock.runtime.io.pending_paths import attempt_name, waiting_place
@@ -53,7 +54,8 @@ class SinkWriter:
 
     def columns(self, functions: ModuleType) -> Callable[[Any], None] | None:
         """A function that takes native batches, with the same effect as :meth:`write_all` with their objects; None if
-        there is no such way. ``timestamp`` is not set for it."""
+        there is no such way. Only asked for where :meth:`BuiltinSink.why_objects` has no reason against it.
+        ``timestamp`` is not set for it."""
         return None
 
     def taker(self, step: Callable[[Any, int], tuple[int, bool]]) -> Callable[[Any], None]:
@@ -104,6 +106,11 @@ class BuiltinSink:
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         raise NotImplementedError
+
+    def why_objects(self, functions: ModuleType, record_type: TypeInformation[Any] | None, settings: Settings) -> str:
+        """Why records of a type do not go into it as native batches, for :meth:`SinkWriter.columns`; "" where they
+        do."""
+        return "this sink takes objects"
 
 
 class PublishedSink(BuiltinSink):
@@ -214,16 +221,21 @@ class PrintSink(BuiltinSink):
     identifier: str | None = None
     std_err: bool = False
 
+    def why_objects(self, functions: ModuleType, record_type: TypeInformation[Any] | None, settings: Settings) -> str:
+        if settings.types_check and checker(record_type) is not None:
+            return "each record is checked against its type"
+        if self._crossing(record_type, settings) is not None:
+            return "each record is converted as PyFlink does on the way to Java"
+        return why_uncompiled(functions, print_layout(record_type), f"native code does not show {record_type!r}")
+
     def writer(self, context: OperatorContext) -> SinkWriter:
         record_type = context.config.input_type
-        # what is a row at the top is shown by a Python function, which PyFlink fuses with the one before
-        cross = None if isinstance(record_type, RowTypeInfo) else crossing(record_type, context.job.settings)
-        text = print_text(record_type)
+        cross, text = self._crossing(record_type, context.job.settings), print_text(record_type)
         shown = _behind(context, cross, text)
         prefix = self.prefix(context.subtask, context.vertex.parallelism)
 
         def lines_of(functions: ModuleType) -> Any:
-            layout = compiled(functions, print_layout(record_type)) if shown is text else None
+            layout = compiled(functions, print_layout(record_type))
             if layout is None or not prefix:
                 return layout and layout.texts
 
@@ -237,6 +249,12 @@ class PrintSink(BuiltinSink):
             context.send(PRINT, dumps((context.config.node, self.std_err, lines)))
 
         return Buffered(lambda value: prefix + shown(value), lambda lines: sum(map(len, lines)), send, lines_of)
+
+    @staticmethod
+    def _crossing(record_type: TypeInformation[Any] | None, settings: Settings) -> Callable[[Any], Any] | None:
+        """The conversion of records in front of it; what is a row at the top is shown by a Python function, which
+        PyFlink fuses with the one before."""
+        return None if isinstance(record_type, RowTypeInfo) else crossing(record_type, settings)
 
     def prefix(self, subtask: int, parallelism: int) -> str:
         parts = [self.identifier] if self.identifier else []
@@ -294,6 +312,10 @@ class TextSink(PublishedSink):
                 f"The output {self.path!r} names a whole bucket. Add a path below it, such as {place + '/counts'!r}."
             )
         return replace(self, path=place)
+
+    def why_objects(self, functions: ModuleType, record_type: TypeInformation[Any] | None, settings: Settings) -> str:
+        layout = text_layout(record_type, "\n")
+        return why_uncompiled(functions, layout, f"native code does not write {record_type!r} as text")
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         final = self.path if context.vertex.parallelism == 1 else join(self.path, str(context.subtask + 1))

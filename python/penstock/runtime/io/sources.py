@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
@@ -41,6 +42,10 @@ class BatchSource:
     def locations(self) -> tuple[str, ...]:
         """Paths and URLs of the files and folders that it reads."""
         return ()
+
+    def why_objects(self, functions: ModuleType) -> str:
+        """Why records do not come out of it as columns, where an operator takes these; "" where they do."""
+        return "this source gives objects"
 
 
 @dataclass(frozen=True)

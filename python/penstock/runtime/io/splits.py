@@ -194,6 +194,11 @@ class Source(ABC, Generic[T]):
         sources override it. ``wanted`` is whether columns go on as they are, and do not become objects at once."""
         return self.read(split)
 
+    def why_objects(self, functions: ModuleType) -> str:
+        """Why :meth:`read_columns` gives objects, where columns are wanted; "" where it gives native batches, but for
+        records that native code cannot vouch for."""
+        return "this source gives objects"
+
     def resume(self, positions: Mapping[str, Any] | None) -> None:
         """Called on the driver when a job starts, before it asks for splits: what was kept of an earlier run counts no
         more.
@@ -254,6 +259,9 @@ class SplitSource(BatchSource):
 
     def locations(self) -> tuple[str, ...]:
         return tuple(self.source.locations())
+
+    def why_objects(self, functions: ModuleType) -> str:
+        return self.source.why_objects(functions)
 
 
 def deal(splits: Sequence[Split], parallelism: int) -> tuple[tuple[Split, ...], ...]:

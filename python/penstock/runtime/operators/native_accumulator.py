@@ -27,8 +27,9 @@ class NativeAccumulator:
     """Such a function of an object."""
 
     def __init__(self, functions: ModuleType, owner: Any, program: KeepingProgram, native_program: Any) -> None:
-        self._batch, self._owner, self._attributes = functions.Batch, owner, program.attributes
+        self._batch, self._owner = functions.Batch, owner
         self._assigned = program.attributes[: program.assigned]
+        self._read = program.attributes[program.assigned :]
         self._run = functions.Accumulator(native_program).run
         self._kept: Any = None
 
@@ -52,12 +53,15 @@ class NativeAccumulator:
         return None, [], done, done < end
 
     def _values(self) -> Any:
-        """The attributes as the only record of a batch; None where they are not plain data."""
+        """The attributes as the only record of a batch; None where they are not plain data, or where assigning one
+        could be seen, as the object would have an attribute of its own beside that of its class."""
+        owner, cls = getattr(self._owner, "__dict__", {}), type(self._owner)
         try:
-            values = tuple(getattr(self._owner, name) for name in self._attributes)
-        except AttributeError:  # the function says so itself
+            values = [owner[name] for name in self._assigned]
+            values += [owner[name] if name in owner else getattr(cls, name) for name in self._read]
+        except (AttributeError, KeyError):  # the function says so itself
             return None
-        return self._batch.of([values]) if all(map(_is_plain, values)) else None
+        return self._batch.of([tuple(values)]) if all(map(_is_plain, values)) else None
 
 
 def _is_plain(value: object) -> bool:

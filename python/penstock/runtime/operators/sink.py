@@ -140,7 +140,7 @@ class _BuiltinSink(LiveOperator):
 
     def __init__(self, context: OperatorContext, output: CountingOutput, sink: BuiltinSink) -> None:
         super().__init__(context, output)
-        self._writer = sink.writer(context)
+        self._sink, self._writer = sink, sink.writer(context)
 
     def fragment(self, number: int = 0) -> Leaf:
         writer, immutable = self._writer, freezer(self.context.config.input_type) is None
@@ -154,8 +154,11 @@ class _BuiltinSink(LiveOperator):
         return Leaf(self.input(0), batch, immutable, writer)
 
     def columns(self, number: int) -> Taker | None:
-        functions = native.functions(self.context.job.settings.native)
-        take = None if functions is None else self._writer.columns(functions)
+        settings = self.context.job.settings
+        functions = native.functions(settings.native)
+        if functions is None or self._sink.why_objects(functions, self.context.config.input_type, settings):
+            return None
+        take = self._writer.columns(functions)
         return None if take is None else Taker(partial(self.context.call, take), closed=True, shows=self._writer.shows)
 
     def input(self, number: int) -> Collector:

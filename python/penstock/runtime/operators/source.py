@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby
+from types import ModuleType
 from typing import Any
 
 from penstock.common import contexts
 from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.runtime import native
 from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
@@ -19,7 +21,7 @@ from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOu
 from penstock.runtime.chain.segments import Columnar, ColumnsEmitter
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.io.file_format import FileFormat
-from penstock.runtime.io.file_source import read_text
+from penstock.runtime.io.file_source import read_text, why_decoded
 from penstock.runtime.io.sources import Batch, BatchSource
 from penstock.runtime.io.splits import Records, Split, SplitSource
 from penstock.runtime.operators.source_reader import Reader, reader_of
@@ -390,6 +392,10 @@ class FileReader(StreamOperator):
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _SplitReader(context, output, partial(read_text, charset=self.charset))
 
+    def why_objects(self, functions: ModuleType) -> str:
+        """As :meth:`~penstock.runtime.io.file_format.FileFormat.why_objects`."""
+        return why_decoded(self.charset)
+
 
 @dataclass(frozen=True)
 class FormatPieces:
@@ -408,7 +414,14 @@ class FormatReader(StreamOperator):
     format: FileFormat[Any]
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _SplitReader(context, output, self.format.read)
+        settings = context.job.settings
+        functions = native.functions(settings.native and settings.native_plane)
+        read = self.format.read if functions is None else partial(self.format.read_columns, functions=functions)
+        return _SplitReader(context, output, read)
+
+    def why_objects(self, functions: ModuleType) -> str:
+        """As :meth:`~penstock.runtime.io.file_format.FileFormat.why_objects`."""
+        return self.format.why_objects(functions)
 
 
 class _SplitReader(LiveOperator):

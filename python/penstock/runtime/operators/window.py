@@ -40,7 +40,7 @@ from penstock.runtime.windows.assigners import AssignerContext, WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import WindowFunction
 from penstock.runtime.windows.merging_windows import merging_of
-from penstock.runtime.windows.triggers import Trigger, TriggerContext, TriggerResult
+from penstock.runtime.windows.triggers import Trigger, TriggerContext, TriggerResult, check_result
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +207,14 @@ class _Window(Yielding):
                     table = state.table(STATE, window)
                 add(table, slot, value, timestamp)
                 result = on_element(value, timestamp, window, ask_context)
-                if result.fire:
-                    emit_contents(window, window)
-                if result.purge:
-                    table.pop(slot, None)
+                try:
+                    if result.fire:
+                        emit_contents(window, window)
+                    if result.purge:
+                        table.pop(slot, None)
+                except AttributeError:
+                    check_result(result, on_element)
+                    raise
             except Exception as error:
                 raise fail(error) from error
 
@@ -252,15 +256,21 @@ class _Window(Yielding):
         self._contents.add(self._state.table(STATE, kept), slot, value, timestamp)
         context = self._trigger_context
         context.enter(window)
-        self._follow(self._spec.trigger.on_element(value, timestamp, window, context), window, kept)
+        ask = self._spec.trigger.on_element
+        self._follow(ask, ask(value, timestamp, window, context), window, kept)
         if cleanup < MAX_WATERMARK:
             self._register(cleanup, window)
 
-    def _follow(self, result: TriggerResult, window: Any, kept: Any) -> None:
-        if result.fire:
-            self._emit_contents(window, kept)
-        if result.purge:
-            self._state.drop(STATE, kept)
+    def _follow(self, ask: Callable[..., TriggerResult], result: TriggerResult, window: Any, kept: Any) -> None:
+        """Do what a method of the trigger has said."""
+        try:
+            if result.fire:
+                self._emit_contents(window, kept)
+            if result.purge:
+                self._state.drop(STATE, kept)
+        except AttributeError:
+            check_result(result, ask)
+            raise
 
     def _emit_contents(self, window: Any, kept: Any) -> None:
         state, context = self._state, self._window_context
@@ -313,7 +323,7 @@ class _Window(Yielding):
                 return  # it has become another window, and the trigger has left a timer behind
             try:
                 self._trigger_context.enter(window)
-                self._follow(ask(timer.time, window, self._trigger_context), window, kept)
+                self._follow(ask, ask(timer.time, window, self._trigger_context), window, kept)
                 if cleans and timer.time == self._cleanup_time(window):
                     self._clear(window, kept)
             except Exception as error:

@@ -52,6 +52,7 @@ from penstock.runtime.windows.triggers import (
     Trigger,
     TriggerContext,
     TriggerResult,
+    check_result,
 )
 
 Place = tuple[Table, Any, tuple[TimeWindow, int, int]]
@@ -244,7 +245,10 @@ class _Batches:
                                     emitted += 1
                                     yield result
                         except TypeError as error:
-                            raise unless_iterable(results, parts.live.function, error) from error
+                            better = unless_iterable(results, parts.live.function, error)
+                            if better is error:  # which is not the cause of itself
+                                raise
+                            raise better from error
                 if cleans:
                     if table is not None:
                         table.pop(slot, None)
@@ -443,10 +447,14 @@ class _Panes(_Batches):
             self._add_timer(cleanup, slot, key, window)
 
     def _answer(self, result: TriggerResult, window: TimeWindow) -> None:
-        if result.fire:
-            self._parts.emit(window, window)
-        if result.purge:
-            self._state.drop(STATE, window)
+        try:
+            if result.fire:
+                self._parts.emit(window, window)
+            if result.purge:
+                self._state.drop(STATE, window)
+        except AttributeError:
+            check_result(result, self._parts.trigger.on_element)
+            raise
 
 
 @dataclass(slots=True, eq=False)

@@ -41,17 +41,21 @@ def unless_iterable(results: Any, function: Any, error: Exception) -> Exception:
     being no iterable, one that says so. If the function did not return, ``results`` is anything iterable."""
     if not isinstance(error, TypeError) or hasattr(results, "__iter__") or hasattr(results, "__getitem__"):
         return error
-    code = getattr(function, "__code__", None)
-    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
     name = getattr(function, "__qualname__", type(function).__qualname__)
     bases = {"async_invoke": "AsyncFunction", "async_invoke_batch": "AsyncBatchFunction"}
     base = next((base for method, base in bases.items() if hasattr(function, method)), None)
     asked = "" if base is None else f"The result of {base} should be of list type. "
     return InvalidProgramError(
-        f"{asked}The function {name}{where} returned {reprlib.repr(results)} ({type(results).__name__}), where an "
-        "iterable of records is due. Return a list, [] for no record and [record] for one, or make it a generator "
-        "with yield."
+        f"{asked}The function {name}{place_of(function)} returned {reprlib.repr(results)} ({type(results).__name__}), "
+        "where an iterable of records is due. Return a list, [] for no record and [record] for one, or make it a "
+        "generator with yield."
     )
+
+
+def place_of(function: Any) -> str:
+    """Where a function of the program is, in brackets; "" for one that is not written in Python."""
+    code = getattr(function, "__code__", None)
+    return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 
 
 def simple_name(function: Any) -> str:

@@ -4,6 +4,7 @@ each subtask. What triggers remember is in tables of the keyed state, by window 
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -20,7 +21,7 @@ from penstock.runtime.state.handles import MergingState, merge_tables
 from penstock.runtime.state.keyed import KeyedState, Table
 from penstock.runtime.state.store import TRIGGERS, handle_of
 from penstock.runtime.state.timers import OperatorTime
-from penstock.runtime.usercode.functions import bind, java_object, simple_name
+from penstock.runtime.usercode.functions import bind, java_object, place_of, simple_name
 from penstock.runtime.windows.time_window import Window
 
 _Timer = Callable[[int, Any], None]
@@ -430,13 +431,16 @@ class PurgingTrigger(Trigger[T, W]):
         return self.nested_trigger.needs_an_end()
 
     def on_element(self, element: T, timestamp: int | None, window: W, ctx: TriggerContext) -> TriggerResult:
-        return _purging(self.nested_trigger.on_element(element, timestamp, window, ctx))
+        ask = self.nested_trigger.on_element
+        return _purging(ask, ask(element, timestamp, window, ctx))
 
     def on_event_time(self, time: int, window: W, ctx: TriggerContext) -> TriggerResult:
-        return _purging(self.nested_trigger.on_event_time(time, window, ctx))
+        ask = self.nested_trigger.on_event_time
+        return _purging(ask, ask(time, window, ctx))
 
     def on_processing_time(self, time: int, window: W, ctx: TriggerContext) -> TriggerResult:
-        return _purging(self.nested_trigger.on_processing_time(time, window, ctx))
+        ask = self.nested_trigger.on_processing_time
+        return _purging(ask, ask(time, window, ctx))
 
     def on_merge(self, window: W, ctx: TriggerContext) -> None:
         self.nested_trigger.on_merge(window, ctx)
@@ -445,5 +449,22 @@ class PurgingTrigger(Trigger[T, W]):
         self.nested_trigger.clear(window, ctx)
 
 
-def _purging(result: TriggerResult) -> TriggerResult:
-    return FIRE_AND_PURGE if result.fire else result
+def _purging(ask: Callable[..., TriggerResult], result: TriggerResult) -> TriggerResult:
+    """A result of a method of a trigger, which purges if it fires."""
+    try:
+        return FIRE_AND_PURGE if result.fire else result
+    except AttributeError:
+        check_result(result, ask)
+        raise
+
+
+def check_result(result: Any, ask: Callable[..., Any]) -> None:
+    """InvalidProgramError where a method of a trigger, ``ask``, has returned no TriggerResult, nor anything like it.
+    For when that has led to an error: no record pays for it."""
+    if hasattr(result, "fire") and hasattr(result, "purge"):
+        return
+    name = f"{type(getattr(ask, '__self__', None)).__qualname__}.{getattr(ask, '__name__', 'on_element')}"
+    raise InvalidProgramError(
+        f"The trigger's method {name}{place_of(ask)} returned {reprlib.repr(result)} ({type(result).__name__}), where "
+        "a TriggerResult is due. Return TriggerResult.CONTINUE, FIRE, PURGE or FIRE_AND_PURGE wherever it ends."
+    )

@@ -93,9 +93,19 @@ class KafkaSource(Source[T]):
 
     def read_columns(self, split: Split, functions: ModuleType, wanted: bool) -> Iterator[Records[T]]:
         """As :meth:`read`; messages in JSON and Avro become columns, others if that is wanted."""
+        return self._read(split, self._reading(functions, wanted))
+
+    def why_objects(self, functions: ModuleType) -> str:
+        """Why the schema reads each message."""
         schema = self.deserializer
-        value = isinstance(schema, ValueOnly)
-        return self._read(split, messages.reading_of(functions, schema.schema, wanted) if value else None)
+        if not isinstance(schema, ValueOnly):
+            return f"its {type(schema).__name__} sees whole messages"
+        unknown = self._reading(functions, wanted=True) is None
+        return f"native code does not read what its {type(schema.schema).__name__} does" if unknown else ""
+
+    def _reading(self, functions: ModuleType, wanted: bool) -> Any:
+        schema = self.deserializer
+        return messages.reading_of(functions, schema.schema, wanted) if isinstance(schema, ValueOnly) else None
 
     def _read(self, split: Split, reading: Any) -> Iterator[Records[T]]:
         stop = split_source.stop_of(split.end)
