@@ -42,11 +42,11 @@ INTRODUCTION = (
 PEERS = {"pyflink": "PyFlink", "beam": "Beam on Flink"}
 BESIDE = (
     "Thousands of events per CPU second in one run; × is how many times as many Penstock does as the peer before it.",
-    "Penstock's local executor read {events:,} events; {peers}.",
+    "Penstock's local executor read {events} events; {peers}.",
 )
 READ = {
-    "pyflink": "PyFlink 2.3 read {events:,} of the same generator, with the results that Penstock has of these",
-    "beam": "Beam 2.62 on Flink 1.19 ran the queries of its own suite on {events:,} events that it makes itself",
+    "pyflink": "PyFlink 2.3 read {events} of the same generator, with the results that Penstock has of these",
+    "beam": "Beam 2.62 on Flink 1.19 ran the queries of its own suite on {events} events that it makes itself",
 }
 COLOURS = {"penstock-local": "#c1121f", "penstock-spark": "#f4a261"}
 
@@ -149,9 +149,9 @@ def table_beside(measured: Measured) -> str:
     return "\n".join([*(line.format(events=events_of(ours), peers=read) for line in BESIDE), "", *lines]) + "\n"
 
 
-def events_of(by_query: dict[str, list[Round]]) -> int:
-    """How many events each round had."""
-    return next(iter(by_query.values()))[0].events
+def events_of(by_query: dict[str, list[Round]]) -> str:
+    """How many events rounds had."""
+    return " or ".join(f"{number:,}" for number in sorted({rounds[0].events for rounds in by_query.values()}))
 
 
 def shown(rounds: Sequence[Round]) -> str:

@@ -25,15 +25,15 @@ import engines  # noqa: E402 - the path comes first
 
 JARS = {name: HERE / name / "target" / jar for name, jar in (("flink", "nexmark.jar"), ("beam", "nexmark-beam.jar"))}
 SYSTEMS = ("flink", "penstock-local", "penstock-spark", "duckdb", "pyflink", "beam")
-JVMS = ("flink", "beam")
-"""Those whose rounds are in one JVM, which compiles as it runs."""
+LIGHT = ("q0", "q1", "q2", "q13")
+"""Queries with neither keys nor state."""
 BEAM = {
     "q0": "0", "q1": "1", "q2": "2", "q3": "3", "q4": "4", "q5": "5", "q7": "7", "q8": "8", "q9": "9", "q11": "11",
     "q12": "12", "q13": "BOUNDED_SIDE_INPUT_JOIN",
 }  # fmt: skip
 """Queries of Beam's suite by what they are here."""
 TINY = 1_000
-"""Events of a job of PyFlink whose cost is that of starting."""
+"""Events of a job of PyFlink or Beam whose cost is that of starting."""
 TIMEOUT = 1800
 
 
@@ -97,7 +97,7 @@ def rounds(system: str, query: str, format: str, events: EventSet, number: int) 
     if system == "beam":  # makes its events, whatever the format is
         if query not in BEAM or format != "csv":
             return []
-        command = [*java("beam"), BEAM[query], str(events.events), str(number)]
+        command = [*java("beam"), BEAM[query], str(events.events), str(number), str(TINY)]
     else:
         command = [*program(system, "time"), query, format, str(events.folder([format])), str(number)]
         if system == "pyflink":
