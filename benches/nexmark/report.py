@@ -102,10 +102,10 @@ def by_place(lines: Iterable[Line]) -> Measured:
 def with_table(page: str, name: str, table: str) -> str:
     """The page with a table written again."""
     begin, end = BEGIN.format(name), END.format(name)
-    before, found, rest = page.partition(begin)
-    _, ended, after = rest.partition(end)
-    assert found, f"the page has no line {begin!r}, behind which the table goes"
-    assert ended, f"the page has no line {end!r}, before which the table goes"
+    before, opening, rest = page.partition(begin)
+    _, closing, after = rest.partition(end)
+    assert opening, f"the page has no line {begin!r}, behind which the table goes"
+    assert closing, f"the page has no line {end!r}, before which the table goes"
     return f"{before}{begin}{table}\n{end}{after}"
 
 
