@@ -151,7 +151,7 @@ bench-smoke: $(VENV)/.prepared ## the benches at their smallest sizes, once each
 bench-flink: $(VENV)/.checks $(MEASURED) ## build the real Flinks (Maven, network), and hold them and Penstock against the golden records
 	PENSTOCK_FLINK=1 $(BIN)/pytest tests/flink $(ARGS)
 
-bench-nexmark: $(VENV)/.checks $(MEASURED) ## measure Nexmark beside Flink's own Java (Maven, network, half an hour; ARGS='--queries q5 --formats csv', ARGS=check)
+bench-nexmark: $(VENV)/.checks $(MEASURED) ## measure Nexmark beside Flink's own Java, or PyFlink and Beam (Maven, network, half an hour; ARGS='--queries q5 --formats csv', ARGS=check)
 	$(BIN)/python benches/nexmark/run.py $(ARGS)
 
 pyflink: $(VENV)/.checks ## install the real PyFlinks (PyPI; Java 11 or 17, Python 3.11), and read their graphs through Java

@@ -46,7 +46,7 @@ def make(events: EventSet, queries: Sequence[str]) -> Path:
     results = {}
     for query, lines in systems.lines("flink", queries, "csv", folder).items():
         rows, sha256 = digest(query, lines)
-        checksum = systems.rounds("flink", query, "csv", folder, 1)[0].checksum
+        checksum = systems.rounds("flink", query, "csv", events, 1)[0].checksum
         results[query] = {"rows": rows, "checksum": checksum, "sha256": sha256}
     facts = {"set": str(events), "csv_sha256": csv_sha256(folder), "flink": "2.3.0"}
     head = json.dumps(facts)[:-1]

@@ -25,8 +25,8 @@ Auction = tuple[int, str, str, int, int, int, int, int, int, str]
 Bid = tuple[int, int, int, str, str, int, str]
 """auction, bidder, price, channel, url, dateTime, extra"""
 
-DISORDER = Duration.of_seconds(4)
-"""How far watermarks are behind the latest event."""
+DISORDER = 4_000
+"""Milliseconds that watermarks are behind the latest event."""
 
 
 def person_of(line: str) -> Person:
@@ -165,5 +165,5 @@ FORMATS = {"csv": Log, "jsonl": JsonLog, "parquet": Tables}
 
 def in_time(stream: DataStream[Any], field: int) -> DataStream[Any]:
     """With the timestamps of a field, and watermarks."""
-    strategy = WatermarkStrategy.for_bounded_out_of_orderness(DISORDER)
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(DISORDER))
     return stream.assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(lambda event, _: event[field]))

@@ -18,11 +18,10 @@ from penstock.datastream import (
     DataStream,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
-    ListStateDescriptor,
     MapFunction,
     ProcessWindowFunction,
-    ValueStateDescriptor,
 )
+from penstock.datastream.state import ListStateDescriptor, ValueStateDescriptor
 from penstock.datastream.window import (
     EventTimeSessionWindows,
     SlidingEventTimeWindows,
@@ -34,7 +33,7 @@ from penstock.datastream.window import (
 
 END = 2**63 - 1
 """The last watermark."""
-Query = Callable[[Events], DataStream[Any]]
+Query = Callable[[Events], "DataStream[Any]"]
 SHORT_BID = Types.TUPLE([LONG, LONG, LONG, LONG, STRING])
 
 

@@ -1,17 +1,20 @@
-"""Writes the figures of docs/native.md: its table, and the plot beside it.
+"""Writes the figures of docs/native.md: its tables, and the plot beside the first.
 
     python run.py --events 2000000 --out rounds.jsonl && python report.py rounds.jsonl
+    python run.py --systems penstock-local,pyflink,beam --formats csv --out peers.jsonl && python report.py peers.jsonl
 
-Of several sets of events in the files the last one counts. The last column is not measured: the programs are planned
-here, with this version of Penstock, and it says what their plans say.
+The first table is written where the files have rounds of Flink: of several sets of events the last one counts. Its last
+column is not measured: the programs are planned here, with this version of Penstock, and it says what their plans say.
+The second is written where they have rounds of PyFlink or Beam, of which the last run counts.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +28,11 @@ from systems import Round
 
 from penstock.analysis.native_code import PYTHON, called_in_python, verdicts_of
 from penstock.common import Types
-from run import Measured, seconds, unequal
+from run import Measured, thousands, unequal
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, PLOT = DOCS / "native.md", DOCS / "figures" / "nexmark.png"
-MARKS = ("<!-- figures: written by benches/nexmark/report.py -->\n", "<!-- /figures -->\n")
+BEGIN, END = "<!-- {}: written by benches/nexmark/report.py -->\n", "<!-- /{} -->\n"
 GOAL = 2.0  # of Flink's events per CPU second
 PEER, OURS = "flink", ("penstock-local", "penstock-spark")
 SAYS = {"penstock-local": "Penstock, local", "penstock-spark": "Penstock on Spark"}
@@ -38,6 +41,15 @@ INTRODUCTION = (
     "queries below {goal:.0f}× the last column has the functions that are not compiled; where there is no reason,",
     "their operator has no native form, and calls them in Python; *nothing* where all of the query is native.",
 )
+PEERS = {"pyflink": "PyFlink", "beam": "Beam on Flink"}
+BESIDE = (
+    "Thousands of events per CPU second in one run; × is how many times as many Penstock does as the peer before it.",
+    "Penstock's local executor read {events} events; {peers}.",
+)
+READ = {
+    "pyflink": "PyFlink 2.3 read {events} of the same generator, with the results that Penstock has of these",
+    "beam": "Beam 2.62 on Flink 1.19 ran the queries of its own suite on {events} events that it makes itself",
+}
 COLOURS = {"penstock-local": "#c1121f", "penstock-spark": "#f4a261"}
 
 
@@ -47,38 +59,59 @@ def main() -> int:
     options.add_argument("--page", type=Path, default=PAGE, help="the page with the table")
     options.add_argument("--plot", type=Path, default=PLOT, help="the file of the plot")
     arguments = options.parse_args()
-    events, measured = read(arguments.files)
-    wrong = unequal(measured)
+    lines = [json.loads(line) for file in arguments.files for line in file.read_text().splitlines() if line.strip()]
+    measured, beside = of_last_set(lines), of_last_run(lines)
+    wrong = [*unequal(measured), *unequal(beside)]
     if wrong:
         print("\n".join(wrong), file=sys.stderr)
         return 1
-    text = arguments.page.read_text(encoding="utf-8")
-    arguments.page.write_text(with_table(text, events, measured), encoding="utf-8")
-    draw(measured, arguments.plot)
+    page = arguments.page.read_text(encoding="utf-8")
+    if any(system == PEER for _, _, system in measured):
+        page = with_table(page, "figures", table(measured))
+        draw(measured, arguments.plot)
+    if beside:
+        page = with_table(page, "peers", table_beside(beside))
+    arguments.page.write_text(page, encoding="utf-8")
     return 0
 
 
-def read(files: Sequence[Path]) -> tuple[int, Measured]:
-    """The number of events of the last set in some files, and its rounds."""
-    lines = [json.loads(line) for file in files for line in file.read_text().splitlines() if line.strip()]
-    name, measured = lines[-1]["set"], Measured()
+Line = dict[str, Any]
+
+
+def of_last_set(lines: Sequence[Line]) -> Measured:
+    """The rounds with the last set of events that Flink or Penstock had."""
+    lines = [line for line in lines if line["system"] not in PEERS]
+    return by_place(line for line in lines if line["set"] == lines[-1]["set"])
+
+
+def of_last_run(lines: Sequence[Line]) -> Measured:
+    """Those of the last run that had PyFlink or Beam; without formats that these do not read."""
+    runs = [line["run"] for line in lines if line["system"] in PEERS]
+    return by_place(line for line in lines if runs and line.get("run") == runs[-1] and line["format"] == "csv")
+
+
+def by_place(lines: Iterable[Line]) -> Measured:
+    """Rounds by query, format and system."""
+    measured = Measured()
     for line in lines:
-        if line.pop("set") == name:
-            place = line.pop("query"), line.pop("format"), line.pop("system")
-            measured.setdefault(place, []).append(Round(**line))
-    return int(name.partition("-")[0]), measured
+        place = line["query"], line["format"], line["system"]
+        facts = {field.name: line[field.name] for field in dataclasses.fields(Round) if field.name in line}
+        events = int(line["set"].partition("-")[0])
+        measured.setdefault(place, []).append(Round(**{"events": events, **facts}))
+    return measured
 
 
-def with_table(page: str, events: int, measured: Measured) -> str:
-    """The page with its table anew."""
-    before, begin, rest = page.partition(MARKS[0])
-    _, end, after = rest.partition(MARKS[1])
-    assert begin, f"the page has no line {MARKS[0]!r}, behind which the table goes"
-    assert end, f"the page has no line {MARKS[1]!r}, before which the table goes"
-    return f"{before}{begin}{table(events, measured)}\n{end}{after}"
+def with_table(page: str, name: str, table: str) -> str:
+    """The page with a table written again."""
+    begin, end = BEGIN.format(name), END.format(name)
+    before, opening, rest = page.partition(begin)
+    _, closing, after = rest.partition(end)
+    assert opening, f"the page has no line {begin!r}, behind which the table goes"
+    assert closing, f"the page has no line {end!r}, before which the table goes"
+    return f"{before}{begin}{table}\n{end}{after}"
 
 
-def table(events: int, measured: Measured) -> str:
+def table(measured: Measured) -> str:
     """A row for each query and format that Flink has been measured with."""
     systems = [system for system in OURS if any(place[2] == system for place in measured)]
     heads = ["query", "format", "Flink", *(head for system in systems for head in (SAYS[system], "×"))]
@@ -86,21 +119,52 @@ def table(events: int, measured: Measured) -> str:
     lines = [f"| {' | '.join(heads)} |", "| --- | --- |" + " ---: |" * (len(heads) - 3) + " --- |"]
     reasons: dict[str, str] = {}
     for query, form in dict.fromkeys((query, form) for query, form, system in measured if system == PEER):
-        flink = seconds(measured[query, form, PEER])
-        cells, slow = [query, form, thousands(events, flink)], False
+        flink = measured[query, form, PEER]
+        cells, slow = [query, form, f"{thousands(flink):,.0f}"], False
         for system in systems:
             rounds = measured.get((query, form, system))
-            cells += [thousands(events, seconds(rounds)), f"{flink / seconds(rounds):.1f}"] if rounds else ["", ""]
-            slow |= rounds is not None and flink / seconds(rounds) < GOAL
+            cells += [f"{thousands(rounds):,.0f}", f"{ratio(rounds, flink):.1f}"] if rounds else ["", ""]
+            slow |= rounds is not None and ratio(rounds, flink) < GOAL
         if slow and query not in reasons:
             reasons[query] = in_python(query, form)
         lines.append(f"| {' | '.join([*cells, reasons[query] if slow else ''])} |")
+    events = max(one.events for rounds in measured.values() for one in rounds)
     return "\n".join([*(line.format(events=events, goal=GOAL) for line in INTRODUCTION), "", *lines]) + "\n"
 
 
-def thousands(events: int, cpu: float) -> str:
-    """Thousands of events per CPU second."""
-    return f"{events / cpu / 1000:,.0f}"
+def table_beside(measured: Measured) -> str:
+    """A row for each query that PyFlink or Beam has been measured with, beside Penstock's local executor."""
+    ours = {query: rounds for (query, _, system), rounds in measured.items() if system == OURS[0]}
+    peers = {
+        peer: {query: rounds for (query, _, system), rounds in measured.items() if system == peer and query in ours}
+        for peer in PEERS
+    }
+    peers = {peer: rounds for peer, rounds in peers.items() if rounds}
+    heads = ["query", SAYS[OURS[0]], *(head for peer in peers for head in (PEERS[peer], "×"))]
+    lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
+    for query in (query for query in QUERIES if any(query in rounds for rounds in peers.values())):
+        cells = [query, shown(ours[query])]
+        for rounds in (by_query.get(query) for by_query in peers.values()):
+            cells += [shown(rounds), f"{ratio(ours[query], rounds):.1f}"] if rounds else ["", ""]
+        lines.append(f"| {' | '.join(cells)} |")
+    read = "; ".join(READ[peer].format(events=events_of(rounds)) for peer, rounds in peers.items())
+    return "\n".join([*(line.format(events=events_of(ours), peers=read) for line in BESIDE), "", *lines]) + "\n"
+
+
+def events_of(by_query: dict[str, list[Round]]) -> str:
+    """How many events rounds had."""
+    return " or ".join(f"{number:,}" for number in sorted({rounds[0].events for rounds in by_query.values()}))
+
+
+def shown(rounds: Sequence[Round]) -> str:
+    """Thousands of events per CPU second, with a decimal where they are few."""
+    rate = thousands(rounds)
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}"
+
+
+def ratio(rounds: Sequence[Round], others: Sequence[Round]) -> float:
+    """How many times as many events per CPU second as the others."""
+    return thousands(rounds) / thousands(others)
 
 
 def in_python(query: str, format: str) -> str:
@@ -135,7 +199,7 @@ def draw(measured: Measured, path: Path) -> None:
     width = 0.8 / len(systems)
     for number, system in enumerate(systems):
         bars = [
-            (place + number * width, seconds(measured[query, form, PEER]) / seconds(measured[query, form, system]))
+            (place + number * width, ratio(measured[query, form, system], measured[query, form, PEER]))
             for place, query in enumerate(queries)
             if (query, form := forms[query], system) in measured
         ]

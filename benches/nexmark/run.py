@@ -1,4 +1,4 @@
-"""Nexmark on Flink and Penstock: what each query takes, and whether the results are the same.
+"""Nexmark on Penstock, Flink and others: what each query takes, and whether the results are the same.
 
     python run.py --events 500000 --formats csv,parquet      CPU seconds per round, and a table
     python run.py check --systems penstock-local             results on small sets, line by line, against Flink's
@@ -17,6 +17,7 @@ import json
 import os
 import statistics
 import sys
+import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
@@ -45,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--formats", type=comma)
     options.add_argument("--systems", type=comma)
     options.add_argument("--events", type=int, default=500_000)
+    options.add_argument("--pyflink-events", type=int, default=50_000, help="10 times as many without state")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--disorder", type=int, default=500, help="milliseconds; the queries wait for 4000")
     options.add_argument("--rate", type=int, default=10_000, help="events per second of event time")
@@ -69,22 +71,27 @@ def measure(arguments: argparse.Namespace) -> int:
     chosen = present(arguments.systems or ("flink", "penstock-local", "penstock-spark"))
     formats = arguments.formats or ("csv", "parquet")
     events = EventSet(arguments.events, arguments.seed, arguments.disorder, arguments.rate)
-    folder = events.folder(formats)
-    measured: Measured = {}
-    wrong: list[str] = []
+    events.folder(formats)
+    run, measured, checked, wrong = uuid.uuid4().hex, Measured(), Measured(), list[str]()
     turns = itertools.product(range(arguments.passes), arguments.queries, formats, chosen)
     with open(arguments.out or os.devnull, "a") as out:
         for _, query, form, system in turns:
+            place, of = (query, form, system), events
+            if system == "pyflink":
+                of = events._replace(events=arguments.pyflink_events * (10 if query in systems.LIGHT else 1))
             number = arguments.rounds * (2 if system == "flink" else 1)  # it compiles as it runs
             try:
-                rounds = systems.rounds(system, query, form, folder, number)
+                rounds = systems.rounds(system, query, form, of, number)
+                if system == "pyflink" and rounds:
+                    checked[query, form, "penstock-local"] = systems.rounds("penstock-local", query, form, of, 1)
+                    checked[place] = rounds
             except RuntimeError as error:
                 wrong.append(f"{query} {form} {system} failed: {error}")
                 continue
-            measured.setdefault((query, form, system), []).extend(rounds)
-            write(out, events, query, form, system, rounds)
-    print(table(measured, events.events))
-    wrong += unequal(measured)
+            measured.setdefault(place, []).extend(rounds)
+            write(out, run, of, query, form, system, rounds)
+    print(table(measured))
+    wrong += [*unequal(measured), *unequal(checked)]
     print("\n".join(wrong) if wrong else "All results are equal.")
     return 1 if wrong else 0
 
@@ -99,11 +106,12 @@ def present(wanted: Sequence[str]) -> list[str]:
 
 
 def write(
-    out: IO[str], events: EventSet, query: str, format: str, system: str, rounds: Sequence[systems.Round]
+    out: IO[str], run: str, events: EventSet, query: str, format: str, system: str, rounds: Sequence[systems.Round]
 ) -> None:
-    """A line of JSON per round."""
+    """A line of JSON per round, with the name of the run and of the events."""
+    where = {"run": run, "set": str(events), "query": query, "format": format, "system": system}
     for one in rounds:
-        facts = {"set": str(events), "query": query, "format": format, "system": system, **dataclasses.asdict(one)}
+        facts = {**where, **dataclasses.asdict(one)}
         for file in (sys.stdout, out):
             print(json.dumps(facts), file=file, flush=True)
 
@@ -114,7 +122,12 @@ def seconds(rounds: Sequence[systems.Round]) -> float:
     return statistics.median(one.cpu for one in rounds if one.round >= half)
 
 
-def table(measured: Measured, events: int) -> str:
+def thousands(rounds: Sequence[systems.Round]) -> float:
+    """Thousands of events per CPU second."""
+    return rounds[0].events / seconds(rounds) / 1000
+
+
+def table(measured: Measured) -> str:
     """Thousands of events per CPU second, with the ratio to Flink's of the same format."""
     chosen = list(dict.fromkeys(system for _, _, system in measured))
     heads = [part for system in chosen for part in ([system] if system == "flink" else [system, "ratio"])]
@@ -124,25 +137,27 @@ def table(measured: Measured, events: int) -> str:
         flink = measured.get((query, form, "flink"))
         for system in chosen:
             rounds = measured.get((query, form, system))
-            cells.append(f"{events / seconds(rounds) / 1000:,.0f}" if rounds else "")
+            cells.append(f"{thousands(rounds):,.0f}" if rounds else "")
             if system != "flink":
-                cells.append(f"{seconds(flink) / seconds(rounds):.2f}" if rounds and flink else "")
+                cells.append(f"{thousands(rounds) / thousands(flink):.2f}" if rounds and flink else "")
         lines.append(f"| {query} | {form} | " + " | ".join(cells) + " |")
     return "\n".join(["", "Thousands of events per CPU second; ratio: to Flink's, of the same format.", "", *lines])
 
 
 def unequal(measured: Measured) -> list[str]:
-    """The queries whose results are not the same in all rounds of all systems and formats."""
+    """The queries whose results are not the same in all rounds of all systems and formats that read the same events;
+    Beam makes its own."""
+    results: dict[tuple[str, int], dict[tuple[int | None, int], set[str]]] = {}
+    for (query, form, system), rounds in measured.items():
+        for one in rounds if system != "beam" else ():
+            found_by = results.setdefault((query, one.events), {})
+            rows = None if query in BY_CLOCK else one.rows
+            found_by.setdefault((rows, one.checksum), set()).add(f"{system} {form}")
     texts = []
-    for query in dict.fromkeys(query for query, _, _ in measured):
-        found_by: dict[tuple[int | None, int], set[str]] = {}
-        for (other, form, system), rounds in measured.items():
-            for one in rounds if other == query else ():
-                rows = None if query in BY_CLOCK else one.rows
-                found_by.setdefault((rows, one.checksum), set()).add(f"{system} {form}")
+    for (query, events), found_by in results.items():
         if len(found_by) > 1:
             parts = (f"{', '.join(sorted(who))}: {what}" for what, who in found_by.items())
-            texts.append(f"{query} has several results: " + "; ".join(parts))
+            texts.append(f"{query} of {events:,} events has several results: " + "; ".join(parts))
     return texts
 
 

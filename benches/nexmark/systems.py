@@ -16,10 +16,24 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from inputs import EventSet
+
 HERE = Path(__file__).resolve().parent
-FLINK = HERE / "flink"
-JAR = FLINK / "target" / "nexmark.jar"
-SYSTEMS = ("flink", "penstock-local", "penstock-spark", "duckdb")
+sys.path.append(str(HERE.parent))
+
+import engines  # noqa: E402 - the path comes first
+
+JARS = {name: HERE / name / "target" / jar for name, jar in (("flink", "nexmark.jar"), ("beam", "nexmark-beam.jar"))}
+SYSTEMS = ("flink", "penstock-local", "penstock-spark", "duckdb", "pyflink", "beam")
+LIGHT = ("q0", "q1", "q2", "q13")
+"""Queries with neither keys nor state."""
+BEAM = {
+    "q0": "0", "q1": "1", "q2": "2", "q3": "3", "q4": "4", "q5": "5", "q7": "7", "q8": "8", "q9": "9", "q11": "11",
+    "q12": "12", "q13": "BOUNDED_SIDE_INPUT_JOIN",
+}  # fmt: skip
+"""Queries of Beam's suite by what they are here."""
+TINY = 1_000
+"""Events of a job of PyFlink or Beam whose cost is that of starting."""
 TIMEOUT = 1800
 
 
@@ -30,6 +44,7 @@ class Round:
     Attributes:
         cpu: seconds of all processes of the system, user and system.
         rows, checksum: of the results.
+        events: how many were read.
     """
 
     round: int
@@ -37,60 +52,77 @@ class Round:
     wall: float
     rows: int
     checksum: int
+    events: int
 
 
 def missing(system: str) -> str | None:
-    """Why a system cannot run here, in a sentence; ``None`` when it can. Builds what is missing of Flink's."""
-    if system == "flink":
-        return (
-            next((f"{tool} is not installed" for tool in ("java", "mvn") if not shutil.which(tool)), None) or _build()
-        )
-    if system == "penstock-spark" and not shutil.which("java"):
-        return "java is not installed"
+    """Why a system cannot run here, in a sentence; ``None`` when it can. Builds and installs what is missing."""
+    if system in JARS:
+        return _without("java", "mvn") or _build(system)
+    if system == "pyflink":  # the split assigner of Flink's programs is PyFlink's too
+        return missing("flink") or engines.missing("PyFlink")
+    if system == "penstock-spark":
+        return _without("java")
     if system == "duckdb" and find_spec("duckdb") is None:
         return "duckdb is not installed"
     return None if system in SYSTEMS else f"there is no system {system!r}, only {', '.join(SYSTEMS)}"
 
 
+def _without(*tools: str) -> str | None:
+    return next((f"{tool} is not installed" for tool in tools if not shutil.which(tool)), None)
+
+
 @cache
-def _build() -> str | None:
-    sources = [FLINK / "pom.xml", *(FLINK / "src").rglob("*.java")]
-    JAR.parent.mkdir(exist_ok=True)
-    with open(JAR.parent / ".lock", "w") as lock:
+def _build(name: str) -> str | None:
+    jar, project = JARS[name], HERE / name
+    sources = [project / "pom.xml", *(project / "src").rglob("*.java")]
+    jar.parent.mkdir(exist_ok=True)
+    with open(jar.parent / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
-        if JAR.exists() and JAR.stat().st_mtime > max(path.stat().st_mtime for path in sources):
+        if jar.exists() and jar.stat().st_mtime > max(path.stat().st_mtime for path in sources):
             return None
         command = ["mvn", "--quiet", "--batch-mode", "package"]
-        completed = subprocess.run(command, cwd=FLINK, capture_output=True, text=True, check=False)
+        completed = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     if completed.returncode == 0:
         return None
     return f"Maven could not build the queries (is there a network?): {completed.stdout.strip()[-1500:]}"
 
 
-def rounds(system: str, query: str, format: str, folder: Path, number: int) -> list[Round]:
-    """Run a query that many times in one process.
+def rounds(system: str, query: str, format: str, events: EventSet, number: int) -> list[Round]:
+    """Run a query that many times in one process; none where the system does not have it.
 
     Raises:
         RuntimeError: it failed; the end of its messages.
     """
-    if system == "flink":
-        command = [*java(), "time", query, format, str(folder), str(number)]
-    elif system == "duckdb":
-        command = [*python("duckdb_run.py"), query, format, str(folder), str(number)]
+    if system == "beam":  # makes its events, whatever the format is
+        if query not in BEAM or format != "csv":
+            return []
+        command = [*java("beam"), BEAM[query], str(events.events), str(number), str(TINY)]
     else:
-        command = [*python("penstock_run.py"), "time", executor(system), query, format, str(folder), str(number)]
-    return [Round(**json.loads(line)) for line in _run(command).splitlines() if line.startswith('{"round"')]
+        command = [*program(system, "time"), query, format, str(events.folder([format])), str(number)]
+        if system == "pyflink":
+            command.append(str(events._replace(events=TINY).folder([format])))
+    printed = _run(system, command)
+    facts = [json.loads(line) for line in printed.splitlines() if line.startswith('{"round"')]
+    return [Round(**one, events=events.events) for one in facts]
 
 
 def lines(system: str, queries: Sequence[str], format: str, folder: Path) -> dict[str, list[str]]:
     """The results of queries as texts, sorted."""
     with tempfile.TemporaryDirectory() as out:
-        if system == "flink":
-            command = [*java(), "lines", format, str(folder), out, *queries]
-        else:
-            command = [*python("penstock_run.py"), "lines", executor(system), format, str(folder), out, *queries]
-        _run(command)
+        _run(system, [*program(system, "lines"), format, str(folder), out, *queries])
         return {query: sorted(Path(out, f"{query}.txt").read_text().splitlines()) for query in queries}
+
+
+def program(system: str, what: str) -> list[str]:
+    """The beginning of the command that runs queries on a system: to ``time`` them, or for their ``lines``."""
+    if system == "flink":
+        return [*java("flink"), what]
+    if system == "duckdb":
+        return python("duckdb_run.py")
+    if system == "pyflink":
+        return [str(engines.python("PyFlink")), str(HERE / "pyflink_run.py"), str(JARS["flink"]), what]
+    return [*python("penstock_run.py"), what, executor(system)]
 
 
 def executor(system: str) -> str:
@@ -98,9 +130,9 @@ def executor(system: str) -> str:
     return system.removeprefix("penstock-")
 
 
-def java() -> list[str]:
-    """The command of Flink's JVM."""
-    return ["java", *shlex.split(os.environ.get("NEXMARK_JAVA_OPTIONS", "-Xmx6g")), "-jar", str(JAR)]
+def java(name: str) -> list[str]:
+    """The command of a JVM with the programs of Flink or of Beam."""
+    return ["java", *shlex.split(os.environ.get("NEXMARK_JAVA_OPTIONS", "-Xmx6g")), "-jar", str(JARS[name])]
 
 
 def python(script: str) -> list[str]:
@@ -108,8 +140,9 @@ def python(script: str) -> list[str]:
     return [os.environ.get("NEXMARK_PYTHON", sys.executable), str(HERE / script)]
 
 
-def _run(command: list[str]) -> str:
-    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))  # for Spark's workers
+def _run(system: str, command: list[str]) -> str:
+    ours = None if system == "pyflink" else os.environ.get("PYTHONPATH")
+    path = os.pathsep.join(filter(None, [str(HERE), ours]))  # for workers of Spark and PyFlink
     environment = {**os.environ, "PYTHONPATH": path}
     completed = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False

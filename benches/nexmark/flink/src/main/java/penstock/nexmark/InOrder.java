@@ -9,7 +9,10 @@ import org.apache.flink.connector.file.src.FileSourceSplit;
 import org.apache.flink.connector.file.src.assigners.FileSplitAssigner;
 
 /** Deals splits out by name and place, so that both readers go through the log in order of time. */
-final class InOrder implements FileSplitAssigner {
+public final class InOrder implements FileSplitAssigner {
+  /** For PyFlink, whose sources take a provider that Java has made. */
+  public static final FileSplitAssigner.Provider PROVIDER = InOrder::new;
+
   private final PriorityQueue<FileSourceSplit> splits =
       new PriorityQueue<>(
           Comparator.comparing((FileSourceSplit split) -> split.path().toString()).thenComparingLong(FileSourceSplit::offset));
