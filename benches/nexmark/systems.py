@@ -24,7 +24,7 @@ sys.path.append(str(HERE.parent))
 import engines  # noqa: E402 - the path comes first
 
 JARS = {name: HERE / name / "target" / jar for name, jar in (("flink", "nexmark.jar"), ("beam", "nexmark-beam.jar"))}
-SYSTEMS = ("flink", "penstock-local", "penstock-spark", "duckdb", "pyflink", "beam")
+SYSTEMS = ("flink", "penstock-local", "penstock-spark", "penstock-off", "duckdb", "pyflink", "beam")
 LIGHT = ("q0", "q1", "q2", "q13")
 """Queries with neither keys nor state."""
 BEAM = {
@@ -126,8 +126,8 @@ def program(system: str, what: str) -> list[str]:
 
 
 def executor(system: str) -> str:
-    """``local`` or ``spark``."""
-    return system.removeprefix("penstock-")
+    """``local``, also for Penstock without native code, or ``spark``."""
+    return "spark" if system == "penstock-spark" else "local"
 
 
 def java(name: str) -> list[str]:
@@ -144,6 +144,9 @@ def _run(system: str, command: list[str]) -> str:
     ours = None if system == "pyflink" else os.environ.get("PYTHONPATH")
     path = os.pathsep.join(filter(None, [str(HERE), ours]))  # for workers of Spark and PyFlink
     environment = {**os.environ, "PYTHONPATH": path}
+    if system == "penstock-off":
+        settings = json.loads(environment.get("SETTINGS", "{}"))
+        environment["SETTINGS"] = json.dumps({**settings, "penstock.native": "off"})
     completed = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False
     )  # fmt: skip
