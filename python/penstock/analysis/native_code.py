@@ -22,19 +22,18 @@ from rich.padding import Padding
 from rich.text import Text
 
 from penstock.analysis.builder import type_of
-from penstock.analysis.program import Program, input_type
+from penstock.analysis.program import Program
 from penstock.analysis.states import functions_of
 from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import TypeInformation
 from penstock.compiler.operators import Compilation, Verdict, keys_of
-from penstock.connectors.files.watched_folders import Monitor
 from penstock.display.tables import NO, QUIET, TITLE, YES, heading
 from penstock.display.text import visible
 from penstock.runtime import native
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.io.sources import BatchSource
-from penstock.runtime.io.splits import SplitSource
+from penstock.runtime.operators.record_types import input_type
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, FormatReader, StreamSource
 from penstock.runtime.usercode.functions import simple_name
@@ -75,12 +74,14 @@ def verdicts_of(program: Program) -> tuple[OperatorVerdicts, ...]:
     """The verdicts about the operators of a program that have functions, or a native form, and about its sources and
     sinks, in order of addition. Each function is compiled once: below a millisecond for most."""
     compilation, edges = Compilation(), list(program.stream_graph.edges)
+    readers = {node for node, operator in program.operators.items() if isinstance(operator, FileReader | FormatReader)}
+    finders = {edge.source for edge in edges if edge.target in readers}  # of the files for one of them
     rows = list[OperatorVerdicts]()
     for node in program.stream_graph.nodes:
         operator = program.operators.get(node.id)
         if isinstance(operator, StreamOperator):
-            record_type = input_type(program, node, edges) if isinstance(operator, StreamSink) else None
-            parts = *_of_ends(operator, record_type, program.settings), *_verdicts(compilation, operator)
+            ends = () if node.id in finders else _of_ends(operator, input_type(program, node, edges), program.settings)
+            parts = *ends, *_verdicts(compilation, operator)
             rows.append(OperatorVerdicts(node.id, node.name, type_of(operator), parts))
     return tuple(row for row in rows if row.functions)
 
@@ -93,8 +94,6 @@ def _of_ends(
     if isinstance(operator, FileReader | FormatReader):
         role, why = "source", operator.why_objects
     elif isinstance(operator, StreamSource) and isinstance(operator.function, BatchSource):
-        if isinstance(operator.function, SplitSource) and isinstance(operator.function.source, Monitor):
-            return  # it finds the files for one of these readers
         role, why = "source", operator.function.why_objects
     elif isinstance(operator, StreamSink) and isinstance(operator.function, BuiltinSink):
         role, why = "sink", partial(operator.function.why_objects, record_type=record_type, settings=settings)

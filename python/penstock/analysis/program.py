@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock._native import JobGraph, StreamEdge, StreamGraph, StreamNode
+from penstock._native import JobGraph, StreamGraph
 from penstock.common.settings.settings import Settings
 from penstock.common.site import Site
-from penstock.common.typeinfo import TypeInformation
-from penstock.runtime.operators.sink import StreamSink
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,16 +60,3 @@ class Program:
             savepoint_path=self.settings.savepoint,
             allow_non_restored_state=self.settings.ignore_unclaimed,
         )
-
-
-def record_type(program: Program, edge: StreamEdge) -> TypeInformation[Any] | None:
-    """The type of an edge's records: its node's, or the side output's where the program has it by (node, tag)."""
-    return program.types.get(edge.source if edge.side_output is None else (edge.source, edge.side_output))
-
-
-def input_type(program: Program, node: StreamNode, edges: Sequence[StreamEdge]) -> TypeInformation[Any] | None:
-    """The type of the records that come into an operator by its first edge; ``edges`` are all of the graph."""
-    entry = program.types.get(node.id) if isinstance(program.operators.get(node.id), StreamSink) else None
-    if entry is not None:  # a sink's says it, too
-        return entry
-    return record_type(program, edges[node.in_edges[0]]) if node.in_edges else None

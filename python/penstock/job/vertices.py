@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from penstock.analysis.program import input_type, record_type
 from penstock.common.typeinfo import TypeInformation
 from penstock.compiler.operators import Compilation
 from penstock.errors import InvalidProgramError, UnsupportedError
@@ -24,6 +23,7 @@ from penstock.runtime.config.tasks import (
 from penstock.runtime.exchange.combiner import combinable
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.broadcast import BroadcastProcess
+from penstock.runtime.operators.record_types import input_type, record_type
 from penstock.runtime.operators.reduce import GroupedReduce
 
 if TYPE_CHECKING:
