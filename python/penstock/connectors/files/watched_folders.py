@@ -206,7 +206,7 @@ class FoundPiece(Split):
     piece: Split = field(default_factory=lambda: Split(""))
 
 
-class Monitor(Source[Split]):
+class _Monitor(Source[Split]):
     """Base of the monitors. ``cut`` makes pieces of a file."""
 
     def __init__(self, path: str, cut: Cut) -> None:
@@ -223,7 +223,7 @@ class Monitor(Source[Split]):
             raise InvalidProgramError(f"The file monitor of {self.path!r} runs with parallelism 1, not {parallelism}.")
 
 
-class FileMonitor(Monitor):
+class FileMonitor(_Monitor):
     """Emits splits of files for the reader after it (Flink: ContinuousFileMonitoringFunction, PROCESS_ONCE). A resumed
     job lists the files again, and reads those that it has not read."""
 
@@ -239,7 +239,7 @@ class FileMonitor(Monitor):
             yield Records([split.piece], split.end)
 
 
-class FolderMonitor(Monitor):
+class FolderMonitor(_Monitor):
     """Emits splits of files for the reader after it, and keeps looking for more (Flink: PROCESS_CONTINUOUSLY). A file
     with a new modification time is read again from its beginning. A split is one version of a file,
     ``path:/nanoseconds``; its positions count pieces."""
