@@ -4,12 +4,12 @@ import gzip
 import json
 import random
 from pathlib import Path
-from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from penstock.common import Types
 from penstock.common.settings.settings import Settings
 from penstock.runtime import native
 from penstock.runtime.buffers.codec import decode, dumps, encode, freeze
@@ -123,16 +123,16 @@ def test_exact_shares_are_those_of_the_reference():
             assert consumers == [[i for i in range(m) if p in shares[i]] for p in range(n)]
 
 
-@pytest.mark.skipif(native.functions() is None, reason="needs the native module")
-def test_a_buffer_has_more_records_where_they_are_columns():
+@pytest.mark.parametrize("way", [False, True])
+@pytest.mark.parametrize(("record_type", "most"), [(Types.LONG(), 400), (None, 100), (Types.PICKLED_BYTE_ARRAY(), 100)])
+def test_a_buffer_has_more_records_of_a_type_that_can_be_columns(way, record_type, most):
     rows: list[Row] = []
-    w = writer(rows, "GLOBAL", 1, options=Settings(buffer_records=100, codec="columns"))
-    w.write_columns(native.functions().Batch.of(list(range(3_000))))
-    w.write_batch(list(range(3_000)), None)
+    output = NetworkOutput(None, "GLOBAL", None, 1, 128, "seed", ONE, record_type)
+    w = RecordWriter(output, Sender(1, 0, rows.append, fail, Settings(buffer_records=100, native=way)))
+    for number in range(3_000):
+        w.write(number, None)
     w.finish()
-    lengths = [len(decode(row.data)[0]) for row in rows]
-    assert lengths[1:7] == [400] * 6
-    assert lengths[-10:-1] == [100] * 9
+    assert [len(decode(row.data)[0]) for row in rows][2:5] == [most] * 3  # behind shorter ones, while it learns sizes
 
 
 def test_buffers_keep_order_and_timestamps():
@@ -200,7 +200,6 @@ PARTS = st.lists(
 @pytest.mark.skipif(native.functions() is None, reason="needs the native module")
 @settings(deadline=None)
 @given(parts=PARTS, most=st.sampled_from([1, 3, 100, 2000]))
-@mock.patch.object(channel, "TIMES_COLUMNS", 1)
 def test_columns_are_written_as_their_records_are(parts, most):
     functions = native.functions()
     options = Settings(buffer_records=most, codec="columns")

@@ -243,8 +243,8 @@ class Settings:
     )
     buffer_records: int = line(
         "penstock.exchange.buffer-records", Whole(1, 1_000_000), 2_000, "runtime",
-        "The most records in a buffer between two tasks, of objects, and four times as many of columns; 1,000 to 2,000 "
-        "measured best.", internal=True,
+        "The most records in a buffer between two tasks, and four times as many of a declared type that can be "
+        "columns; 1,000 to 2,000 measured best for others.", internal=True,
     )
     combine: bool = line(
         "penstock.exchange.combine", _AUTO_OR_OFF, True, "runtime",

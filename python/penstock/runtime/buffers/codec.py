@@ -50,7 +50,7 @@ class Encoder:
     def __init__(self, record_type: TypeInformation[Any] | None, settings: Settings) -> None:
         functions = native.functions(settings.native)
         self._persistent = settings.codec == "columns"
-        wanted = self._persistent or (settings.codec == "auto" and _may_fit(record_type))
+        wanted = self._persistent or (settings.codec == "auto" and may_fit(record_type))
         self._columns = functions.encode_columns if functions is not None and wanted else None
         self._cross = crossing(record_type, settings)
         self._check = checked_all(record_type) if settings.types_check else None
@@ -199,10 +199,10 @@ def _immutable(type_info: TypeInformation[Any] | None) -> bool:
     return isinstance(type_info, (types.BasicTypeInfo, types.SqlTimeTypeInfo))
 
 
-def _may_fit(type_info: TypeInformation[Any] | None) -> bool:
+def may_fit(type_info: TypeInformation[Any] | None) -> bool:
     """Whether records of a type can be columns; for an undeclared type only the records tell."""
     if isinstance(type_info, types.TupleTypeInfo):
-        return all(map(_may_fit, type_info.field_types))
+        return all(map(may_fit, type_info.field_types))
     if isinstance(type_info, types.BasicTypeInfo):
         return type_info.basic_type not in _NO_COLUMN
     return type_info is None or isinstance(type_info, types.PickledBytesTypeInfo)

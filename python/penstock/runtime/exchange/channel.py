@@ -17,9 +17,6 @@ from penstock.runtime.exchange.gate import ROUND_BITS
 
 MAX_BYTES = 64 << 20
 """A buffer larger than this is cut in halves (one record can still be larger: up to 2 GiB, Arrow's limit)."""
-TIMES_COLUMNS = 4
-"""How many times more records a buffer may have where they wait as columns. Objects are better sent while they are in
-the processor's cache."""
 
 
 class WaitingColumns:
@@ -98,13 +95,12 @@ class OutChannel(Filling):
     """The records and signals on their way to one receiver, or to all of them."""
 
     __slots__ = (
-        *("_field", "_keyed", "_markers", "_most_objects", "_number", "_timed", "_times"),
+        *("_field", "_keyed", "_markers", "_number", "_timed", "_times"),
         *("encoder", "last", "round", "signals", "targets"),
     )
 
     def __init__(self, targets: list[int], encoder: Encoder, size: Size, most: int, most_bytes: int) -> None:
         super().__init__(size, most, most_bytes)
-        self._most_objects = most
         self.targets = targets
         self.last: int | None = None  # the timestamp of the last record
         self.signals: Signals = []
@@ -191,10 +187,6 @@ class OutChannel(Filling):
         if timed:
             self.last = rest.time(taken - 1) if times is None else times[taken - 1]
         return start + taken, full
-
-    def adapt(self) -> None:
-        self._most = self._most_objects * (TIMES_COLUMNS if type(self.values) is WaitingColumns else 1)
-        super().adapt()
 
     def sampled(self) -> tuple[int, int]:
         values: Any = self.values

@@ -9,9 +9,10 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from penstock.common.settings.settings import Settings
+from penstock.common.typeinfo import BasicTypeInfo, TupleTypeInfo
 from penstock.runtime import native
 from penstock.runtime.buffers.buffer_size import TARGET_BYTES, room, sizes
-from penstock.runtime.buffers.codec import Encoder, decode_value, encode, freezer
+from penstock.runtime.buffers.codec import Encoder, decode_value, encode, freezer, may_fit
 from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import STATUS, WATERMARK, LatencyMarker
@@ -40,6 +41,9 @@ MAX_SIGNALS = 4_000  # watermarks per buffer
 UNSENT_BYTES = 64 << 20
 """Memory of the records that wait in the buffers of all channels of a writer: what a channel may hold is its share. So
 buffers do not depend on which channels are full, and with 65 channels or more they are smaller."""
+_TIMES_COLUMNS = 4
+"""How many times more records a buffer may have where they can be columns by their type, be it with native code or
+without: then the records of several channels come in the same order."""
 _RECORD = 64  # bytes of a record in memory besides its texts
 _SIGNAL = 80  # bytes of a watermark in memory
 
@@ -123,9 +127,11 @@ class RecordWriter(Writer):
         depend on the order in which channels fill, which differs for batches."""
         targets = [self._targets] if self._output.partitioner == "BROADCAST" else [[t] for t in self._targets]
         share = max(1, UNSENT_BYTES // max(1, len(targets)))
-        most, most_bytes = max(1, min(self._settings.buffer_records, share // _RECORD)), min(TARGET_BYTES, share)
-        self._most_signals = max(1, min(MAX_SIGNALS, share // _SIGNAL))
         record_type, size = self._output.record_type, sizes(self._native)
+        plain = isinstance(record_type, TupleTypeInfo | BasicTypeInfo) and may_fit(record_type)
+        most = self._settings.buffer_records * (_TIMES_COLUMNS if plain else 1)
+        most, most_bytes = max(1, min(most, share // _RECORD)), min(TARGET_BYTES, share)
+        self._most_signals = max(1, min(MAX_SIGNALS, share // _SIGNAL))
         return [OutChannel(to, Encoder(record_type, self._settings), size, most, most_bytes) for to in targets]
 
     def _selector(self) -> Selector:
