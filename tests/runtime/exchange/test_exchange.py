@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from penstock.common import Types
 from penstock.common.settings.settings import Settings
 from penstock.runtime import native
+from penstock.runtime.buffers.buffer_size import MOST_COLUMNS, MOST_RECORDS
 from penstock.runtime.buffers.codec import decode, dumps, encode, freeze
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.stamps import pack, timestamps
@@ -124,15 +125,19 @@ def test_exact_shares_are_those_of_the_reference():
 
 
 @pytest.mark.parametrize("way", [False, True])
-@pytest.mark.parametrize(("record_type", "most"), [(Types.LONG(), 400), (None, 100), (Types.PICKLED_BYTE_ARRAY(), 100)])
+@pytest.mark.parametrize(
+    ("record_type", "most"),
+    [(Types.LONG(), MOST_COLUMNS), (None, MOST_RECORDS), (Types.PICKLED_BYTE_ARRAY(), MOST_RECORDS)],
+)
 def test_a_buffer_has_more_records_of_a_type_that_can_be_columns(way, record_type, most):
-    rows: list[Row] = []
-    output = NetworkOutput(None, "GLOBAL", None, 1, 128, "seed", ONE, record_type)
-    w = RecordWriter(output, Sender(1, 0, rows.append, fail, Settings(buffer_records=100, native=way)))
-    for number in range(3_000):
-        w.write(number, None)
-    w.finish()
-    assert [len(decode(row.data)[0]) for row in rows][2:5] == [most] * 3  # behind shorter ones, while it learns sizes
+    for options, expected in ((Settings(native=way), most), (Settings(native=way, buffer_records=100), 100)):
+        rows: list[Row] = []
+        output = NetworkOutput(None, "GLOBAL", None, 1, 128, "seed", ONE, record_type)
+        w = RecordWriter(output, Sender(1, 0, rows.append, fail, options))
+        for number in range(30_000):
+            w.write(number, None)
+        w.finish()
+        assert max(len(decode(row.data)[0]) for row in rows) == expected
 
 
 def test_buffers_keep_order_and_timestamps():
@@ -145,7 +150,7 @@ def test_buffers_keep_order_and_timestamps():
     values, read = [], []
     for row in rows:
         buffer, stamps, _, _ = decode(row.data)
-        assert len(buffer) <= Settings().buffer_records
+        assert len(buffer) <= MOST_RECORDS
         values += buffer
         read += timestamps(stamps, len(buffer))
     assert values == list(range(len(times)))

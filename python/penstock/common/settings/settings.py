@@ -241,10 +241,10 @@ class Settings:
         "How records between tasks are encoded; auto is columns where native code and the type allow it.",
         internal=True,
     )
-    buffer_records: int = line(
-        "penstock.exchange.buffer-records", Whole(1, 1_000_000), 2_000, "runtime",
-        "The most records in a buffer between two tasks, and four times as many of a declared type that can be "
-        "columns; 1,000 to 2,000 measured best for others.", internal=True,
+    buffer_records: int | None = line(
+        "penstock.exchange.buffer-records", Whole(1, 1_000_000), None, "runtime",
+        "The most records in a buffer between two tasks; unset, 8,000 of a declared type that can be columns, and "
+        "2,000 of others.", internal=True,
     )
     combine: bool = line(
         "penstock.exchange.combine", _AUTO_OR_OFF, True, "runtime",

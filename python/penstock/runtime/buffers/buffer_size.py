@@ -9,6 +9,8 @@ from typing import Any
 from penstock.runtime.buffers.codec import text_size
 
 TARGET_BYTES = 1 << 20  # target size of buffers
+MOST_RECORDS = 2_000  # of a buffer: objects are better sent while they are in the processor's cache
+MOST_COLUMNS = 8_000  # of a buffer of a type that can be columns
 FIRST_RECORDS = 64  # records of the first buffer, while the size of a record is unknown
 GATHERED = 512  # most records that are gathered for a batch
 _LOOK = 128  # records between two estimates

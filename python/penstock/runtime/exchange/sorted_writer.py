@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from operator import eq, itemgetter
 from typing import Any
 
-from penstock.runtime.buffers.buffer_size import TARGET_BYTES, Estimate, room, sizes
+from penstock.runtime.buffers.buffer_size import MOST_RECORDS, TARGET_BYTES, Estimate, room, sizes
 from penstock.runtime.buffers.codec import Encoder
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import NetworkOutput
@@ -41,7 +41,7 @@ class SortedWriter(Writer):
 
     def __init__(self, output: NetworkOutput, sender: Sender) -> None:
         super().__init__(output, sender)
-        self._most = self._settings.buffer_records
+        self._most = self._settings.buffer_records or MOST_RECORDS
         self._encoder = Encoder(output.record_type, self._settings)
         self._numbers = [0] * len(self._targets)
         assert isinstance(self.partition, KeyPartition)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import BasicTypeInfo, TupleTypeInfo
 from penstock.runtime import native
-from penstock.runtime.buffers.buffer_size import TARGET_BYTES, room, sizes
+from penstock.runtime.buffers.buffer_size import MOST_COLUMNS, MOST_RECORDS, TARGET_BYTES, room, sizes
 from penstock.runtime.buffers.codec import Encoder, decode_value, encode, freezer, may_fit
 from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.buffers.row import Row
@@ -41,9 +41,6 @@ MAX_SIGNALS = 4_000  # watermarks per buffer
 UNSENT_BYTES = 64 << 20
 """Memory of the records that wait in the buffers of all channels of a writer: what a channel may hold is its share. So
 buffers do not depend on which channels are full, and with 65 channels or more they are smaller."""
-_TIMES_COLUMNS = 4
-"""How many times more records a buffer may have where they can be columns by their type, be it with native code or
-without: then the records of several channels come in the same order."""
 _RECORD = 64  # bytes of a record in memory besides its texts
 _SIGNAL = 80  # bytes of a watermark in memory
 
@@ -124,12 +121,13 @@ class RecordWriter(Writer):
 
     def _open_channels(self) -> list[OutChannel]:
         """The channels, each with its share of the memory. Each has a limit of its own too, so that buffers do not
-        depend on the order in which channels fill, which differs for batches."""
+        depend on the order in which channels fill, which differs for batches. It depends on the type, and not on native
+        code, with which the records of several channels come in the same order."""
         targets = [self._targets] if self._output.partitioner == "BROADCAST" else [[t] for t in self._targets]
         share = max(1, UNSENT_BYTES // max(1, len(targets)))
         record_type, size = self._output.record_type, sizes(self._native)
         plain = isinstance(record_type, TupleTypeInfo | BasicTypeInfo) and may_fit(record_type)
-        most = self._settings.buffer_records * (_TIMES_COLUMNS if plain else 1)
+        most = self._settings.buffer_records or (MOST_COLUMNS if plain else MOST_RECORDS)
         most, most_bytes = max(1, min(most, share // _RECORD)), min(TARGET_BYTES, share)
         self._most_signals = max(1, min(MAX_SIGNALS, share // _SIGNAL))
         return [OutChannel(to, Encoder(record_type, self._settings), size, most, most_bytes) for to in targets]
