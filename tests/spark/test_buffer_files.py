@@ -69,7 +69,9 @@ def lines_of(folder):
 
 
 def left_over():
-    return [path for path in Path(SparkFiles.getRootDirectory()).glob("penstock-*") if path.is_dir()]
+    """The folders of buffers that are there; what was shipped with other jobs of this Spark stays."""
+    folders = Path(SparkFiles.getRootDirectory()).glob("penstock-*")
+    return [path for path in folders if path.is_dir() and not path.name.endswith(".tar.d")]
 
 
 def shuffled(spark):
