@@ -84,7 +84,7 @@ def test_the_report_forms_ratios_of_the_last_run_with_peers(tmp_path: Path) -> N
     page = "before\n<!-- peers: written by benches/nexmark/report.py -->\nold\n<!-- /peers -->\nafter\n"
     text, plot = report(tmp_path, lines, page)
     assert "old" not in text
-    assert "read 2,000 events; PyFlink 2.3 read 200 of" in text
+    assert "read 2,000 events;\nPyFlink 2.3 read 200 of" in text
     assert "| q0 | 4.0 | 0.1 | 40.0 | 0.8 | 5.0 |" in text
     assert "| q16 | 4.0 | 0.1 | 40.0 |  |  |" in text
     assert not plot.exists()

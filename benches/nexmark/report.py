@@ -44,9 +44,9 @@ INTRODUCTION = (
 PEERS = {"pyflink": "PyFlink", "beam": "Beam on Flink"}
 BESIDE = (
     "Thousands of events per CPU second in one run; × is how many times as many Penstock does as the peer before it.",
-    "Penstock's local executor read {events} events; {peers}.",
+    "Penstock's local executor read {events} events;",
 )
-READ = {
+READ = {  # and of each peer, a line
     "pyflink": "PyFlink 2.3 read {events} of the same generator, with the results that Penstock has of these",
     "beam": "Beam 2.62 on Flink 1.19 ran the queries of its own suite on {events} events that it makes itself",
 }
@@ -143,12 +143,12 @@ def table_beside(measured: Measured) -> str:
     heads = ["query", SAYS[OURS[0]], *(head for peer in peers for head in (PEERS[peer], "×"))]
     lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
     for query in (query for query in QUERIES if any(query in rounds for rounds in peers.values())):
-        cells = [query, shown(ours[query])]
+        cells = [query, shown(thousands(ours[query]))]
         for rounds in (by_query.get(query) for by_query in peers.values()):
-            cells += [shown(rounds), f"{ratio(ours[query], rounds):.1f}"] if rounds else ["", ""]
+            cells += [shown(thousands(rounds)), shown(ratio(ours[query], rounds))] if rounds else ["", ""]
         lines.append(f"| {' | '.join(cells)} |")
-    read = "; ".join(READ[peer].format(events=events_of(rounds)) for peer, rounds in peers.items())
-    return "\n".join([*(line.format(events=events_of(ours), peers=read) for line in BESIDE), "", *lines]) + "\n"
+    read = ";\n".join(READ[peer].format(events=events_of(rounds)) for peer, rounds in peers.items())
+    return "\n".join([*(line.format(events=events_of(ours)) for line in BESIDE), f"{read}.", "", *lines]) + "\n"
 
 
 def events_of(by_query: dict[str, list[Round]]) -> str:
@@ -156,10 +156,9 @@ def events_of(by_query: dict[str, list[Round]]) -> str:
     return " or ".join(f"{number:,}" for number in sorted({rounds[0].events for rounds in by_query.values()}))
 
 
-def shown(rounds: Sequence[Round]) -> str:
-    """Thousands of events per CPU second, with a decimal where they are few."""
-    rate = thousands(rounds)
-    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}"
+def shown(number: float) -> str:
+    """A number, with a decimal where it is small."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.1f}"
 
 
 def ratio(rounds: Sequence[Round], others: Sequence[Round]) -> float:
