@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 
 use super::{Evaluator, Vector};
-use crate::program::{Binary, Expr, Function, Program, Statement, Target};
+use crate::program::{Binary, Expr, Program, Statement, Target};
 use crate::value::Value;
 
 /// A statement of a function that only adds to what it keeps.
@@ -13,22 +13,6 @@ enum Step<'p> {
     Add(u32, &'p Expr),
     /// A local gets such a value, or several what is in it.
     Set(&'p Target, &'p Expr),
-}
-
-/// The statements of a function whose first parameters are `kept`, and which gives them as they are then, if all it does is to
-/// add to each of them once at the most.
-fn steps(function: &Function, kept: usize) -> Option<impl Iterator<Item = Step<'_>>> {
-    let [body @ .., Statement::Return(Expr::Tuple(results))] = &function.body[..] else { return None };
-    let same = |(at, result): (usize, &Expr)| matches!(result, Expr::Local(of) | Expr::Input(of) if *of as usize == at);
-    let mut grown = vec![false; kept];
-    let adds = body.iter().all(|statement| match step(statement, kept) {
-        Some(Step::Add(value, addend)) => !std::mem::replace(&mut grown[value as usize], true) && is_free(addend, kept),
-        Some(Step::Set(target, expr)) => {
-            places(target).is_some_and(|mut places| places.all(|at| at as usize >= kept)) && is_free(expr, kept)
-        }
-        None => false,
-    });
-    (adds && results.len() == kept && results.iter().enumerate().all(same)).then(|| body.iter().filter_map(move |line| step(line, kept)))
 }
 
 fn step(statement: &Statement, kept: usize) -> Option<Step<'_>> {
@@ -71,9 +55,19 @@ fn is_free(expr: &Expr, kept: usize) -> bool {
     }
 }
 
-/// Whether a program only adds to the values that its first parameters are, and gives them.
+/// Whether a program only adds to the values that its first parameters are, to each once at the most, and gives them.
 pub(crate) fn only_adds(program: &Program, kept: usize) -> bool {
-    steps(&program.functions[0], kept).is_some()
+    let [body @ .., Statement::Return(Expr::Tuple(results))] = &program.functions[0].body[..] else { return false };
+    let same = |(at, result): (usize, &Expr)| matches!(result, Expr::Local(of) | Expr::Input(of) if *of as usize == at);
+    let mut grown = vec![false; kept];
+    let adds = body.iter().all(|statement| match step(statement, kept) {
+        Some(Step::Add(value, addend)) => !std::mem::replace(&mut grown[value as usize], true) && is_free(addend, kept),
+        Some(Step::Set(target, expr)) => {
+            places(target).is_some_and(|mut places| places.all(|at| at as usize >= kept)) && is_free(expr, kept)
+        }
+        None => false,
+    });
+    adds && results.len() == kept && results.iter().enumerate().all(same)
 }
 
 /// The values that such a program keeps behind so many records, and how many of these are not in doubt; `None` where that is
@@ -88,7 +82,7 @@ pub(crate) fn grown<'a>(
     let kept = inputs.len() - 1;
     let mut evaluator = Evaluator::new(program, constants, inputs, count, arena);
     let mut addends = Vec::with_capacity(kept);
-    for step in steps(&program.functions[0], kept)? {
+    for step in program.functions[0].body.iter().filter_map(|statement| step(statement, kept)) {
         match step {
             Step::Add(value, expr) => addends.push((value as usize, evaluator.eval(expr))),
             Step::Set(Target::Local(local), expr) => evaluator.locals[*local as usize] = Some(evaluator.eval(expr)),
