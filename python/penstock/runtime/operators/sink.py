@@ -80,7 +80,7 @@ class _UserSink(LiveOperator):
             return None
         collect = self.input(number)
         segment = Segment(functions, accumulator.run, [], _ignore, collect, leave=accumulator.leave)
-        return Taker(segment.take_all)
+        return Taker(segment.take_all, closed=True, shows=True)
 
     def input(self, number: int) -> Collector:
         invoke, fail = bind(self.function, "invoke"), self.context.fail

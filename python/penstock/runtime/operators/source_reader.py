@@ -48,7 +48,7 @@ class Reader:
         self.positions: dict[str, Any] = {}  # from where to go on, of the splits read in the last step
         self.ended: list[str] = []  # the splits that ended in it
         self.exhausted = False  # whether nothing is left of what has been assigned
-        self._stride = 1  # of columns, after the last batch
+        self._stride = 1  # records that are emitted before the next look at what waits
 
     def step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
         """Read; yields now and then, so that rows can leave the task."""
@@ -63,18 +63,15 @@ class Reader:
     def _emit(self, batch: Any, values: Sequence[Any], split: str, backlog: Backlog) -> Iterator[None]:
         emit, position = self._operator.emitter(batch, split), 0
         closed = isinstance(emit, ColumnsEmitter) and emit.way.closed
-        stride = self._stride if closed else 1
         while position < len(values):
-            end = min(position + stride, len(values))
+            end = min(position + self._stride, len(values))
             emit(position, end)
             self._operator.emitted += end - position
             position = end
             waiting = backlog()
-            stride = next_stride(stride, waiting, closed=closed)
+            self._stride = next_stride(self._stride, waiting, closed=closed)
             if waiting:
                 yield
-        if closed:
-            self._stride = stride
 
 
 class SplitReader(Reader):
