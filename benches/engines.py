@@ -19,11 +19,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jars
 from results import ROOT
 
 FOLDER = ROOT / "target" / "engines"
 RUNNING = Path(__file__).with_name("running")
 REQUIREMENTS = {"PyFlink": "apache-flink==2.3.*", "Bytewax": "bytewax[kafka]>=0.21"}
+FLINK = "Flink's Java"
+"""An engine whose programs are those of ``nexmark/flink``, in a JVM that a job of ours starts."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def run(
 
     Args:
         programs: to run.
-        engine: one of REQUIREMENTS; None: the environment of the benches.
+        engine: one of REQUIREMENTS, or FLINK; None: the environment of the benches.
         timeout: seconds for everything.
         prepared: whether ``penstock prepare`` has been run.
 
@@ -128,11 +131,13 @@ def end(process: subprocess.Popen[str]) -> None:
 
 def python(engine: str | None) -> Path:
     """The interpreter of an engine's environment."""
-    return Path(sys.executable) if engine is None else FOLDER / engine.lower() / "bin" / "python"
+    return Path(sys.executable) if engine in (None, FLINK) else FOLDER / engine.lower() / "bin" / "python"
 
 
 def installed(engine: str) -> bool:
     """Whether its environment is there, whole, and what is asked for."""
+    if engine == FLINK:
+        return jars.JARS["flink"].exists()
     home = FOLDER / engine.lower()
     wanted = home / "wanted.txt"
     return (home / "installed.txt").exists() and wanted.exists() and wanted.read_text() == REQUIREMENTS[engine]
@@ -140,6 +145,8 @@ def installed(engine: str) -> bool:
 
 def missing(engine: str) -> str | None:
     """Why an engine cannot run here, in a sentence; ``None`` when it can. Installs it the first time (minutes)."""
+    if engine == FLINK:
+        return jars.missing("flink")
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER / f"{engine.lower()}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -38,6 +38,7 @@ class Case:
         arguments: of the job.
         engine: whose environment it runs in, None for ours.
         rounds: how often it runs after its first, tiny run.
+        warm: how many more come before these and do not count, as a JVM is slow in them.
         processes: how often all that is repeated.
         prepared: whether ``penstock prepare`` has been run.
         oracle: the job whose results are right.
@@ -51,6 +52,7 @@ class Case:
     arguments: dict[str, Any] = field(default_factory=dict, hash=False)
     engine: str | None = None
     rounds: int = 3
+    warm: int = 0
     processes: int = 1
     prepared: bool = False
     oracle: str = "in_a_loop:word_count"
@@ -60,7 +62,7 @@ class Case:
 
     def program(self, tiny: bool) -> Program:
         """What to run; small, and once, in smoke mode."""
-        data, rounds = (4_000, 1) if tiny else (self.size, self.rounds)
+        data, rounds = (4_000, 1) if tiny else (self.size, self.warm + self.rounds)
         return Program(self.job, self._data(200), self._data(data), rounds, self.arguments)
 
     def _data(self, size: int) -> Any:
@@ -93,6 +95,7 @@ def other_engines() -> Iterator[Case]:
     """The same word count on engines with environments of their own."""
     tuned = {"settings": PYFLINK}
     plain = {"settings": {"python.execution-mode": "process"}}
+    yield Case(WORDS, RUNNING, engines.FLINK, "on_flink:word_count", engine=engines.FLINK, warm=4, rounds=4)
     yield Case(WORDS, RUNNING, "Bytewax", "on_bytewax:word_count", arguments={"workers": 1}, engine="Bytewax")
     yield Case(
         WORDS, RUNNING, "Bytewax, 2 workers", "on_bytewax:word_count",

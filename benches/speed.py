@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from engines import FLINK
 from programs import FINAL, FIRST, FIVE, MAPS, RECORDS, RUNNING, START, SUMS, WARM, WINDOWS, WORDS
 from results import Figures, Key, Results, Run, ratio
 from results import Row as Found
@@ -17,7 +18,7 @@ SIZE = 5_000_000
 def rows(results: Results) -> list[Row]:
     """Every target of running programs."""
     words = f"word count with running sums, {SIZE:,} words:"
-    than = [("RDD", 8.0), ("mapInArrow", 1.1), ("PyFlink", 20.0), ("Bytewax", 9.0)]
+    than = [("RDD", 8.0), ("mapInArrow", 1.1), ("PyFlink", 20.0), ("Bytewax", 9.0), (FLINK, 2.5)]
     counted = [less_cpu(results, f"{words} ≥ {factor:g}×", factor, peer) for peer, factor in than]
     counted.append(less_cpu(results, f"{words} ≥ 1×", 1, "Spark SQL", shape=FINAL))
     quick = records_per_second(results, words, 3e6, penstock(WORDS, RUNNING, SIZE))
@@ -95,6 +96,7 @@ NAMES = {
     "mapInArrow": "the best `mapInArrow` by hand",
     "PyFlink": "PyFlink in process mode",
     "Bytewax": "Bytewax's `stateful_map`",
+    FLINK: "Flink 2.3's own Java",
     "Spark SQL": "Spark SQL",
 }
 
@@ -118,7 +120,7 @@ def count(number: float) -> str:
 BY_HAND = "generators in mapInArrow"
 CHAINS = ("Penstock", BY_HAND, "map and filter in mapInArrow", "Penstock, unchained", "Python loop")
 COUNTERS = (
-    *("RDD", "mapInArrow", "Bytewax", "Bytewax, 2 workers", "PyFlink", "PyFlink, defaults"),
+    *("RDD", "mapInArrow", FLINK, "Bytewax", "Bytewax, 2 workers", "PyFlink", "PyFlink, defaults"),
     *("RDD reduceByKey", "Spark SQL"),
 )
 FORMS, WAYS, CODECS = (

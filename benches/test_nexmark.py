@@ -20,6 +20,8 @@ import systems  # noqa: E402
 from inputs import FORMATS, SMALL  # noqa: E402
 from sums import WEIGHTS  # noqa: E402
 
+import jars  # noqa: E402
+
 
 def run(*arguments: str) -> str:
     command = [sys.executable, str(Path(NEXMARK, "run.py")), *arguments]
@@ -91,14 +93,14 @@ def test_the_report_forms_ratios_of_the_last_run_with_peers(tmp_path: Path) -> N
 
 
 def test_lines_on_pyflink_are_those_of_flink() -> None:
-    if not engines.installed("PyFlink") or not systems.JARS["flink"].exists():
+    if not engines.installed("PyFlink") or not jars.JARS["flink"].exists():
         pytest.skip("PyFlink, or the programs in Java, have not been installed by a measurement")
     results = systems.lines("pyflink", ["q3", "q8"], "csv", SMALL.folder(FORMATS))
     assert list(goldens.differences(goldens.golden_of(SMALL), results)) == []
 
 
 def test_beam_runs_its_own_suite() -> None:
-    if not systems.JARS["beam"].exists():
+    if not jars.JARS["beam"].exists():
         pytest.skip("Beam has not been installed by a measurement")
     assert [one.events for one in systems.rounds("beam", "q2", "csv", SMALL, 2)] == [20_000, 20_000]
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,8 +19,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 
 import engines  # noqa: E402 - the path comes first
+import jars  # noqa: E402
 
-JARS = {name: HERE / name / "target" / jar for name, jar in (("flink", "nexmark.jar"), ("beam", "nexmark-beam.jar"))}
 SYSTEMS = ("flink", "penstock-local", "penstock-spark", "penstock-off", "duckdb", "pyflink", "beam")
 LIGHT = ("q0", "q1", "q2", "q13")
 """Queries with neither keys nor state."""
@@ -57,35 +54,15 @@ class Round:
 
 def missing(system: str) -> str | None:
     """Why a system cannot run here, in a sentence; ``None`` when it can. Builds and installs what is missing."""
-    if system in JARS:
-        return _without("java", "mvn") or _build(system)
+    if system in jars.JARS:
+        return jars.missing(system)
     if system == "pyflink":  # the split assigner of Flink's programs is PyFlink's too
         return missing("flink") or engines.missing("PyFlink")
     if system == "penstock-spark":
-        return _without("java")
+        return jars.without("java")
     if system == "duckdb" and find_spec("duckdb") is None:
         return "duckdb is not installed"
     return None if system in SYSTEMS else f"there is no system {system!r}, only {', '.join(SYSTEMS)}"
-
-
-def _without(*tools: str) -> str | None:
-    return next((f"{tool} is not installed" for tool in tools if not shutil.which(tool)), None)
-
-
-@cache
-def _build(name: str) -> str | None:
-    jar, project = JARS[name], HERE / name
-    sources = [project / "pom.xml", *(project / "src").rglob("*.java")]
-    jar.parent.mkdir(exist_ok=True)
-    with open(jar.parent / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
-        if jar.exists() and jar.stat().st_mtime > max(path.stat().st_mtime for path in sources):
-            return None
-        command = ["mvn", "--quiet", "--batch-mode", "package"]
-        completed = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
-    if completed.returncode == 0:
-        return None
-    return f"Maven could not build the queries (is there a network?): {completed.stdout.strip()[-1500:]}"
 
 
 def rounds(system: str, query: str, format: str, events: EventSet, number: int) -> list[Round]:
@@ -97,7 +74,7 @@ def rounds(system: str, query: str, format: str, events: EventSet, number: int) 
     if system == "beam":  # makes its events, whatever the format is
         if query not in BEAM or format != "csv":
             return []
-        command = [*java("beam"), BEAM[query], str(events.events), str(number), str(TINY)]
+        command = [*jars.java("beam"), BEAM[query], str(events.events), str(number), str(TINY)]
     else:
         command = [*program(system, "time"), query, format, str(events.folder([format])), str(number)]
         if system == "pyflink":
@@ -117,22 +94,17 @@ def lines(system: str, queries: Sequence[str], format: str, folder: Path) -> dic
 def program(system: str, what: str) -> list[str]:
     """The beginning of the command that runs queries on a system: to ``time`` them, or for their ``lines``."""
     if system == "flink":
-        return [*java("flink"), what]
+        return [*jars.java("flink"), what]
     if system == "duckdb":
         return python("duckdb_run.py")
     if system == "pyflink":
-        return [str(engines.python("PyFlink")), str(HERE / "pyflink_run.py"), str(JARS["flink"]), what]
+        return [str(engines.python("PyFlink")), str(HERE / "pyflink_run.py"), str(jars.JARS["flink"]), what]
     return [*python("penstock_run.py"), what, executor(system)]
 
 
 def executor(system: str) -> str:
     """``local``, also for Penstock without native code, or ``spark``."""
     return "spark" if system == "penstock-spark" else "local"
-
-
-def java(name: str) -> list[str]:
-    """The command of a JVM with the programs of Flink or of Beam."""
-    return ["java", *shlex.split(os.environ.get("NEXMARK_JAVA_OPTIONS", "-Xmx6g")), "-jar", str(JARS[name])]
 
 
 def python(script: str) -> list[str]:

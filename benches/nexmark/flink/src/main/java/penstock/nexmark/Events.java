@@ -66,8 +66,12 @@ abstract class Events {
   }
 
   DataStream<String> lines(String format) {
+    return lines(env, new Path(folder, format));
+  }
+
+  static DataStream<String> lines(StreamExecutionEnvironment env, Path path) {
     FileSource<String> source =
-        FileSource.forRecordStreamFormat(new TextLineInputFormat(), new Path(folder, format))
+        FileSource.forRecordStreamFormat(new TextLineInputFormat(), path)
             .setSplitAssigner(InOrder::new)
             .build();
     return env.fromSource(source, WatermarkStrategy.noWatermarks(), "events");
