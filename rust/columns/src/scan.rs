@@ -1,4 +1,4 @@
-//! Where a byte is among others, for texts in which it is often: a search begins anew behind each place, this one does not.
+//! Where bytes are among others. For texts in which one is often: a search begins anew behind each place, [`places`] does not.
 
 /// Bytes that are looked at together.
 const BLOCK: usize = 64;
@@ -53,6 +53,26 @@ fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {
     block.iter().enumerate().fold(0, |bits, (number, &other)| bits | u64::from(other == byte) << number)
 }
 
+/// How many bytes at the beginning are plain within quotes: neither a quote, nor a backslash, nor a control character.
+#[inline]
+pub(crate) fn plain(text: &[u8]) -> usize {
+    const EACH: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    // of each byte the highest bit, if it is less than a number; behind the first one so in others too
+    let less = |word: u64, than: u8| word.wrapping_sub(EACH * u64::from(than)) & !word & HIGH;
+    let is = |word: u64, byte: u8| less(word ^ (EACH * u64::from(byte)), 1);
+    let (words, rest) = text.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let special = is(word, b'"') | is(word, b'\\') | less(word, 0x20);
+        if special != 0 {
+            return number * 8 + special.trailing_zeros() as usize / 8;
+        }
+    }
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    text.len() - rest.len() + rest.iter().position(special).unwrap_or(rest.len())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -63,6 +83,14 @@ mod tests {
             let mut found = Vec::new();
             super::places(b',', &text, |place| found.push(place));
             prop_assert_eq!(found, memchr::memchr_iter(b',', &text).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn plain_bytes_end_at_the_first_special_one(text in prop::collection::vec(prop_oneof![
+            3 => 0x20..=0xffu8, 1 => prop::sample::select(vec![0x00, 0x1f, 0x20, 0x21, b'"', b'\\', 0x7f, 0x80, 0xff])
+        ], 0..40)) {
+            let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+            prop_assert_eq!(super::plain(&text), text.iter().position(special).unwrap_or(text.len()));
         }
     }
 }

@@ -86,14 +86,7 @@ impl<'a> Machine<'a, '_, '_> {
 
     /// What is at a constant name in a value.
     pub(super) fn key(&mut self, value: Value<'a>, name: &'a str, slow: Operation) -> Result<Value<'a>, Doubt> {
-        match value {
-            Value::Row(shape, items) if shape.class == 0 => shape.position(name).and_then(|at| items.get(at)).copied().ok_or(Doubt),
-            Value::Dict(entries) => {
-                let entry = entries.iter().find(|(key, _)| matches!(key, Value::Text(text) if *text == name));
-                entry.map(|entry| entry.1).ok_or(Doubt)
-            }
-            value => slow(self.arena, &[value, Value::Text(name)]),
-        }
+        named_item(value, name, &mut 0, || slow(self.arena, &[value, Value::Text(name)]))
     }
 
     /// An attribute of a parameter.
@@ -112,6 +105,28 @@ impl<'a> Machine<'a, '_, '_> {
             Data::Rows(shape, fields) if !column.is_none(row) => Some(fields[position(shape)?].get(row, self.arena)),
             _ => None,
         }
+    }
+}
+
+/// What is at a name in a row or a dict; in a dict it is looked for at a place first, which becomes that where it is.
+#[inline]
+pub(crate) fn named_item<'a>(
+    value: Value<'a>,
+    name: &str,
+    place: &mut usize,
+    other: impl FnOnce() -> Result<Value<'a>, Doubt>,
+) -> Result<Value<'a>, Doubt> {
+    match value {
+        Value::Row(shape, items) if shape.class == 0 => shape.position(name).and_then(|at| items.get(at)).copied().ok_or(Doubt),
+        Value::Dict(entries) => {
+            let is_it = |(key, _): &(Value<'_>, _)| matches!(key, Value::Text(text) if *text == name);
+            if let Some(entry) = entries.get(*place).filter(|entry| is_it(entry)) {
+                return Ok(entry.1);
+            }
+            *place = entries.iter().position(is_it).ok_or(Doubt)?;
+            Ok(entries[*place].1)
+        }
+        _ => other(),
     }
 }
 

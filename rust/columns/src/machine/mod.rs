@@ -22,6 +22,7 @@ use crate::python;
 use crate::value::{Doubt, Value};
 
 pub use self::context::Context;
+pub(crate) use self::fields::named_item;
 
 /// Rounds of loops and calls of functions for one record.
 pub const MOST_STEPS: u32 = 1_000_000;

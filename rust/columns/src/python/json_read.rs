@@ -6,12 +6,16 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::{Answer, MOST_ITEMS};
+use crate::scan::plain;
 use crate::value::{Doubt, Value};
 
 /// How deep arrays and objects may be nested.
 const DEPTH: usize = 60;
 /// From how many keys on an object is searched for equal ones with a table.
 const MANY: usize = 12;
+
+/// Digits that are a number of 64 bits whatever they are.
+const SURE_DIGITS: usize = 18;
 
 type Entry<'a> = (Value<'a>, Value<'a>);
 
@@ -139,10 +143,15 @@ impl<'a> Reader<'a> {
     }
 
     fn merge_few(&mut self, start: usize) -> usize {
-        let mut end = start;
+        let (mut end, mut kinds) = (start, 0u64);
         for at in start..self.entries.len() {
             let (key, value) = self.entries[at];
-            match self.entries[start..end].iter().position(|(other, _)| same_text(*other, key)) {
+            let kind = kind(key);
+            let same = |(other, _): &Entry<'a>| same_text(*other, key);
+            // keys of one kind may be the same, and others are not
+            let before = if kinds & kind == 0 { None } else { self.entries[start..end].iter().position(same) };
+            kinds |= kind;
+            match before {
                 Some(before) => self.entries[start + before].1 = value,
                 None => {
                     self.entries[end] = (key, value);
@@ -180,7 +189,10 @@ impl<'a> Reader<'a> {
         let mut number: Option<i64> = Some(0);
         while let Some(digit @ b'0'..=b'9') = self.byte() {
             let digit = i64::from(digit - b'0');
-            number = number.and_then(|n| n.checked_mul(10)?.checked_add(if negative { -digit } else { digit }));
+            number = match number {
+                Some(sure) if self.at - first < SURE_DIGITS => Some(10 * sure + if negative { -digit } else { digit }),
+                number => number.and_then(|number| number.checked_mul(10)?.checked_add(if negative { -digit } else { digit })),
+            };
             self.at += 1;
         }
         let digits = self.at - first;
@@ -226,15 +238,9 @@ impl<'a> Reader<'a> {
         if self.at > start { Ok(true) } else { Err(Doubt) }
     }
 
-    /// How many bytes are plain until a quote, a backslash, or a control character.
-    fn plain(&self) -> usize {
-        let rest = &self.text.as_bytes()[self.at..];
-        rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len())
-    }
-
     fn string(&mut self) -> Result<&'a str, Doubt> {
         self.at += 1;
-        let (start, length) = (self.at, self.plain());
+        let (start, length) = (self.at, plain(&self.text.as_bytes()[self.at..]));
         self.at += length;
         if self.byte() == Some(b'"') {
             self.at += 1;
@@ -248,7 +254,7 @@ impl<'a> Reader<'a> {
                 Some(b'\\') => text.push(self.escape()?),
                 _ => return Err(Doubt),
             }
-            let length = self.plain();
+            let length = plain(&self.text.as_bytes()[self.at..]);
             text.push_str(&self.text[self.at..self.at + length]);
             self.at += length;
         }
@@ -290,6 +296,14 @@ impl<'a> Reader<'a> {
         self.at += 4;
         digits.iter().try_fold(0, |unit, digit| Ok(unit * 16 + char::from(*digit).to_digit(16).ok_or(Doubt)?))
     }
+}
+
+/// One bit of 64, by the length and the ends of a key.
+fn kind(key: Value<'_>) -> u64 {
+    let Value::Text(text) = key else { return u64::MAX };
+    let bytes = text.as_bytes();
+    let end = |byte: Option<&u8>| byte.map_or(0, |&byte| usize::from(byte));
+    1 << ((bytes.len() + 5 * end(bytes.first()) + 11 * end(bytes.last())) % 64)
 }
 
 fn same_text(a: Value<'_>, b: Value<'_>) -> bool {

@@ -1,5 +1,7 @@
 //! Programs on vectors.
 
+use std::cell::Cell;
+
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
@@ -7,7 +9,7 @@ use super::parts::is_full;
 use super::statements::Flow;
 use super::{Places, Vector};
 use crate::column::Data;
-use crate::machine::{Evaluation, Input, MOST_BYTES, MOST_STEPS};
+use crate::machine::{Evaluation, Input, MOST_BYTES, MOST_STEPS, named_item};
 use crate::program::{Constant, Expr, Known, Program, Statement};
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Shape, Value};
@@ -113,9 +115,10 @@ impl<'a> Evaluator<'a> {
                 let field = self.named(input, |shape| shape.attribute(name));
                 field.unwrap_or_else(|| self.each(&[input], |_, values| python::attribute(values[0], name)))
             }
-            Expr::InputKey(input, name, _) => {
-                let field = self.named(self.inputs[*input as usize], |shape| shape.key(name));
-                field.unwrap_or_else(|| self.rowwise(expr))
+            Expr::InputKey(input, name, slow) => self.keyed(self.inputs[*input as usize], name, *slow),
+            Expr::Key(container, name, slow) => {
+                let container = self.eval(container);
+                self.keyed(container, name, *slow)
             }
             Expr::Tuple(items) => Vector::Tuples(self.all(items)),
             Expr::Binary(binary, slow, operands) => {
@@ -216,6 +219,20 @@ impl<'a> Evaluator<'a> {
             Data::Rows(shape, fields) if is_full(column) => Some(Vector::Column(&fields[position(shape)?], places)),
             _ => None,
         }
+    }
+
+    /// What is at a constant name.
+    fn keyed(&mut self, container: Vector<'a>, name: &'a str, slow: Operation) -> Vector<'a> {
+        if let Some(field) = self.named(container, |shape| shape.key(name)) {
+            return field;
+        }
+        let place = Cell::new(0);
+        self.each(&[container], |arena, values| {
+            let mut at = place.get();
+            let item = named_item(values[0], name, &mut at, || slow(arena, &[values[0], Value::Text(name)]));
+            place.set(at);
+            item
+        })
     }
 
     fn not(&mut self, operand: &'a Expr) -> Vector<'a> {
