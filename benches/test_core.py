@@ -28,8 +28,8 @@ LARGEST = ("hash", "traversal", "murmur")
 
 
 @pytest.fixture(scope="session")
-def binary(tiny: bool) -> Path:
-    return instructions.build("counting" if tiny else "release")  # the guard has built the first anyway
+def binary() -> Path:
+    return instructions.build()
 
 
 def run(binary: Path, *arguments: object) -> dict[str, Any]:
