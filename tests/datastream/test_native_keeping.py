@@ -166,6 +166,18 @@ def test_a_sink_keeps_the_same(sink: type[Keeping], tmp_path: Path, monkeypatch:
     assert max(runs) > 3
 
 
+def test_a_sink_takes_many_records_of_a_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lines").write_text("a line\n" * 20_000, encoding="utf-8")
+    runs, run = [], NativeAccumulator.run
+    monkeypatch.setattr(NativeAccumulator, "run", lambda *arguments: runs.append(arguments) or run(*arguments))
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local").set_parallelism(1)
+    lines = env.read_text_file(str(tmp_path / "lines"))
+    lines.map(lambda line: ("a", len(line)), PAIR).add_sink(Counts(str(tmp_path / "counts")))
+    env.execute()
+    assert json.loads((tmp_path / "counts").read_text())["total"] == 20_000 * 18
+    assert len(runs) < 80
+
+
 @pytest.mark.parametrize("sink", [Exceptional, Guessing, Slotted])
 def test_attributes_of_objects_and_of_classes_are_told_apart(sink: Any, tmp_path: Path) -> None:
     assert of_sink(sink, "auto", tmp_path) == of_sink(sink, "off", tmp_path)

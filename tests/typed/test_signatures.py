@@ -159,6 +159,7 @@ ALLOWED = {
     "Row.of_kind": (2, ROWS),
     "Row.of_values": (1, ROWS),
     "Row.values": (1, ROWS),
+    "SinkFunction.invoke": (2, "a class derived from it takes a context, or takes none"),
     "Source.available": (1, POSITIONS),
     "Source.committed": (1, POSITIONS),
     "Source.pending": (1, POSITIONS),

@@ -225,8 +225,9 @@ class SinkFunction(Function, Generic[IN]):
         return super().__new__(cls)
 
     @abstractmethod
-    def invoke(self, value: IN, context: contexts.SinkContext, /) -> None:
-        """Take one record."""
+    def invoke(self, value: IN, /, *arguments: Any, **_: Any) -> None:
+        """Take one record: ``invoke(value)``, or ``invoke(value, context)`` for its timestamp. To a type checker the
+        base has whatever parameters may follow, so that both can be derived from it."""
 
 
 class CoMapFunction(Function, Generic[IN1, IN2, OUT]):

@@ -186,6 +186,13 @@ class Ask(AsyncFunction[str, int]):
         return [len(word)]
 
 
+class Rows(SinkFunction[str]):
+    rows = 0
+
+    def invoke(self, word: str) -> None:
+        self.rows += len(word)
+
+
 class Out(SinkFunction[str]):
     def invoke(self, word: str, context: SinkFunction.Context) -> None:
         print(word, context.timestamp())
@@ -207,6 +214,7 @@ never = AsyncRetryStrategy.no_restart()
 assert_type(AsyncDataStream.unordered_wait_with_retry(words, Ask(), 1_000, never), Operator[int])
 assert_type(words.print(), DataStreamSink[str])
 assert_type(words.add_sink(Out()).name("out").set_parallelism(1), DataStreamSink[str])
+assert_type(words.add_sink(Rows()), DataStreamSink[str])
 assert_type(pairs.cache(), CachedDataStream[tuple[str, int]])
 assert_type(pairs.cache().map(lambda pair: pair[1]), Operator[int])
 assert_type(pairs.execute_and_collect(), CloseableIterator[tuple[str, int]])
