@@ -184,7 +184,8 @@ def driver_rows(
     run. ``line`` is whether to show a line on standard error; None: if that is a terminal."""
     from penstock.spark.failures import is_sparks, local_failure
 
-    frame, spark = frame.select(*Row._fields), context_of(session)
+    # a plan of its own, as Spark would give what the last one has shuffled again; to select costs twice the time
+    frame, spark = frame.alias("rows"), context_of(session)
     try:
         with contextlib.ExitStack() as around:
             around.enter_context(cancellable(session, control))
@@ -200,7 +201,8 @@ def driver_rows(
         raise failure from failure.__cause__
     rows = Rows(Store())
     while batches:  # these go as they are read; whoever reads the rows sorts them
-        for row in map(Row, *(column.to_pylist() for column in batches.pop().columns)):
+        batch = batches.pop()
+        for row in map(Row, *(batch.column(name).to_pylist() for name in Row._fields)):
             rows.append(row)
     return rows
 
