@@ -7,7 +7,7 @@ import __future__
 from collections.abc import Callable
 from functools import cache, reduce
 from operator import itemgetter, or_
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 _FIELDS = 16  # positions that are recognised
@@ -26,6 +26,18 @@ def quick(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return selector if position is None else itemgetter(position)
 
 
+def keys_of(selector: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
+    """Gives the keys of many records, as the selector does one by one, with exceptions as those of :func:`quick`."""
+    shape = shape_of(selector) if type(selector) is FunctionType else None
+    if type(selector) is MethodType and type(selector.__func__) is FunctionType:
+        if shape_of(selector.__func__) == _others()["zero"]:
+            return lambda values: [0] * len(values)
+    elif shape == _others()["itself"]:
+        return list
+    select = quick(selector)
+    return lambda values: list(map(select, values))
+
+
 def shape_of(function: FunctionType) -> tuple[Any, ...]:
     """All that decides what a function without a closure does with its arguments."""
     code = function.__code__
@@ -36,6 +48,14 @@ def shape_of(function: FunctionType) -> tuple[Any, ...]:
     values, names = tuple((type(constant), constant) for constant in constants), (code.co_names, code.co_freevars)
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
     return code.co_code, values, names, counts, code.co_flags & ~_FUTURES
+
+
+@cache
+def _others() -> dict[str, tuple[Any, ...]]:
+    """The shapes of a function that gives the record itself, and of a method that gives 0."""
+    functions: dict[str, Any] = {"itself": lambda record: record}
+    exec("def zero(self, value):\n    return 0", functions)
+    return {name: shape_of(functions[name]) for name in ("itself", "zero")}
 
 
 @cache
