@@ -32,7 +32,11 @@ def contents_lines(accumulation: Accumulation | None, tracked: bool) -> tuple[li
         "wrong": lambda: state_error(accumulation.function, accumulation.state),
         "put": dict.__setitem__,
     }
-    return _tried(_put(add, tracked)), _tried(_put("first(value)", tracked)), bindings
+    again = _tried(_put(add, tracked))
+    if accumulation.counts:  # there is nothing to see of the call
+        usual = ["held = table[slot]", "if type(held) is int:", f" {_put('held + 1', tracked)}"]
+        again = [*usual, "else:", *_deeper(again)]
+    return again, _tried(_put("first(value)", tracked)), bindings
 
 
 def _put(value: str, tracked: bool) -> str:
@@ -73,7 +77,8 @@ def panes(
             " if not table:",  # it is gone, or will be another one
             "  seen.clear()",
             "  here = nowhere",
-            "if (place[2], slot, window) not in known:",
+            "at = known.get(place[2])",
+            "if type(at) is not dict or (slot, window) not in at:",
             " add_timer(place[2], slot, state.current_key, window)",
         ]
     lines = [
