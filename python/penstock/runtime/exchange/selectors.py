@@ -17,7 +17,7 @@ from typing import Any
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.config.tasks import POINTWISE, NetworkOutput, pointwise_consumers
-from penstock.runtime.keys.field_selectors import field_of, keys_of
+from penstock.runtime.keys.field_selectors import field_of, quick_keys
 from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
@@ -215,7 +215,7 @@ def column_splitter(
 
 def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router: Any) -> Splitter:
     key_of, split_by = partition.selector(), router.split
-    field, quick_keys_of = field_of(key_of), keys_of(key_of)
+    field, quick_keys_of = field_of(key_of), quick_keys(key_of)
     assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
 
     def split(values: list[Any], times: Times) -> Split:
@@ -224,7 +224,7 @@ def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router
             keys, known = None, UNKNOWN if field is None else field
             if parts is None or times is not None:
                 with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
-                    keys = quick_keys_of(values)
+                    keys = None if quick_keys_of is None else quick_keys_of(values)
                 keys = list(map(key_of, values)) if keys is None else keys
             if parts is None:
                 parts, known = split_by(keys, values, assign)

@@ -26,16 +26,17 @@ def quick(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return selector if position is None else itemgetter(position)
 
 
-def keys_of(selector: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
-    """Gives the keys of many records, as the selector does one by one, with exceptions as those of :func:`quick`."""
-    shape = shape_of(selector) if type(selector) is FunctionType else None
-    if type(selector) is MethodType and type(selector.__func__) is FunctionType:
-        if shape_of(selector.__func__) == _others()["zero"]:
-            return lambda values: [0] * len(values)
-    elif shape == _others()["itself"]:
+def quick_keys(selector: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]] | None:
+    """Gives the keys of many records, as :func:`quick` does one by one; None for the selector itself."""
+    plain = type(selector) is FunctionType
+    function: Any = selector if plain else getattr(selector, "__func__", None)
+    shape = shape_of(function) if type(function) is FunctionType else None
+    if plain and shape == _others()["itself"]:
         return list
-    select = quick(selector)
-    return lambda values: list(map(select, values))
+    if type(selector) is MethodType and shape == _others()["zero"]:
+        return lambda values: [0] * len(values)
+    position = field_of(selector)
+    return None if position is None else lambda values: list(map(itemgetter(position), values))
 
 
 def shape_of(function: FunctionType) -> tuple[Any, ...]:

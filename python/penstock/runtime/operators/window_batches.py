@@ -20,7 +20,7 @@ from typing import Any
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.chain.operator import Take
 from penstock.runtime.chain.outputs import Collector
-from penstock.runtime.keys.field_selectors import keys_of
+from penstock.runtime.keys.field_selectors import quick_keys
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators import window_loops
 from penstock.runtime.operators.process import Yielding
@@ -126,7 +126,8 @@ class _Batches:
         self._lateness = parts.lateness if self._event_time else 0
         self._timers = parts.state.event_timers if self._event_time else parts.state.processing_timers
         self._add = self._timers.add if self._event_time else self._add_timer
-        self._keys_of = keys_of(parts.keyed.selector())
+        select = parts.keyed.selector()
+        self._keys_of = quick_keys(select) or (lambda values: list(map(select, values)))
 
     def take(self, values: list[Any], times: Iterator[int | None] | None = None, keys: list[Any] | None = None) -> None:
         """Take records, in order; ``times`` may have more, which are left; ``keys`` are theirs, if known."""

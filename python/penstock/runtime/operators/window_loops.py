@@ -105,15 +105,15 @@ def sessions(accumulation: Accumulation | None, bindings: dict[str, Any], *, by_
     lines = [
         "at = t" if by_event_time else "at = now()",
         "session = near.get(slot)",
-        "if session is not None and session.start - gap <= at <= session.end and session.end > limit:",
-        " if at + gap > session.end or at < session.start:",
-        "  extend(session, slot, at)",
-        " table = session.table",
-        *_deeper(again),
-        *([" touch(table, slot)"] if accumulation is None else []),
+        "if session is None or session.end <= limit or not session.start - gap <= at <= session.end:",
+        " process(value, t)",
+        " remember(slot)",
         " continue",
-        "process(value, t)",
-        "remember(slot)",
+        "if at > session.end - gap or at < session.start:",
+        " extend(session, slot, at)",
+        "table = session.table",
+        *again,
+        *(["touch(table, slot)"] if accumulation is None else []),
     ]
     return _function([f"limit = {'time.watermark + 1' if by_event_time else 'least'}"], lines, {**bound, **bindings})
 

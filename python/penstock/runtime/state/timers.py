@@ -112,10 +112,16 @@ class TimerQueue:
             later = self.find(time, timer.slot, namespace)
             assert later is not None
             return later
-        index, later = timer.index, _new_timer(Timer)
+        known, index, later = self.known, timer.index, _new_timer(Timer)
         later.time, later.slot, later.key, later.namespace = time, timer.slot, timer.key, namespace
-        self._forget(timer)
-        self._know(later)
+        if known[timer.time] is timer:
+            del known[timer.time]
+        else:
+            self._forget(timer)
+        if time in known:
+            self._know(later)
+        else:
+            known[time] = later
         if self.noted is not None:
             heap.append(later)  # as far as the number of timers counts
             self._note(True, later)
