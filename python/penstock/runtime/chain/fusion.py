@@ -21,7 +21,7 @@ from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 from penstock.runtime.buffers.codec import is_immutable
-from penstock.runtime.chain.operator import HAND_OVER, Around, Fragment, Leaf, LiveOperator
+from penstock.runtime.chain.operator import FLUSH, Around, Fragment, Leaf, LiveOperator
 from penstock.runtime.chain.outputs import Collector, Feed, Target
 from penstock.runtime.usercode.failure import OperatorFailure
 
@@ -279,9 +279,9 @@ class Text:
         stamp = names["s"] = f"t{number}" if fragment.stamps else time
         after = None
         if fragment.around is not None:
-            own = {name: f"{name}_{target.position}" for name in fragment.around.names}
-            after = _After(fragment.around, names | own, indent, operator)
-            self._around.setdefault(target.position, (fragment.around, names | own))
+            names |= {name: f"{name}_{target.position}" for name in fragment.around.names}
+            after = _After(fragment.around, names, indent, operator)
+            self._around.setdefault(target.position, (fragment.around, names))
         of_key = operator, Fragment((), explain=fragment.of_key), number
         known = fragment.known if self._keys and value == "v0" else ()
         for line in known or fragment.lines[: fragment.before]:
@@ -301,9 +301,9 @@ class Text:
         around, names, indent, operator = step
         owner = operator, Fragment((), explain=around.explain), 0
         for line in around.after:
-            if line.lstrip() == HAND_OVER:
+            if line.lstrip() == FLUSH:
                 for name in self._gathered:
-                    self._hand_over(name, indent + len(line) - len(HAND_OVER))
+                    self._hand_over(name, indent + len(line) - len(FLUSH))
             else:
                 self._add(" " * indent + line.format_map(names), owner=owner)
 

@@ -75,8 +75,8 @@ class Fragment:
 
 
 class Around(NamedTuple):
-    """Statements of a fragment around the records. ``names`` are variables in them, of which the operator has one
-    each in a function. Before the line :data:`HAND_OVER` in ``after`` all that was gathered is handed over."""
+    """Statements of a fragment around the records. ``names`` are variables in them, one for each
+    operator of a function. Where :data:`FLUSH` is in ``after``, all that was gathered is handed over."""
 
     names: tuple[str, ...]
     begin: tuple[str, ...]  # before the first record
@@ -85,7 +85,7 @@ class Around(NamedTuple):
     explain: Explain  # improves what ``after`` has raised
 
 
-HAND_OVER = "hand over"
+FLUSH = "flush"
 
 
 @dataclass(frozen=True)

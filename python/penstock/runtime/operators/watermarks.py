@@ -20,7 +20,7 @@ from penstock.common.watermark_strategy import NoWatermarks, Watermark, Watermar
 from penstock.runtime import native
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import HAND_OVER, Around, Explain, Fragment, LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import FLUSH, Around, Explain, Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.chain.segments import Columnar
 from penstock.runtime.usercode.failure import failure_of
@@ -294,7 +294,7 @@ class _TimestampsAndWatermarks(LiveOperator):
 
 
 def _around(generator: Any, period: int | None, explain: Explain) -> Around:
-    """What a generator of Penstock's does around records, without a call for each."""
+    """The work of a generator of Penstock's around records, without a call for each."""
     begin, after, end = ["{count} = {events}[{part}]"], ["{count} += 1"], ["{events}[{part}] = {count}"]
     if not isinstance(generator, NoWatermarks):
         begin += ["{generator} = {generators}[{part}]", "{largest} = {generator}._largest"]
@@ -302,6 +302,6 @@ def _around(generator: Any, period: int | None, explain: Explain) -> Around:
         end.append("{generator}._largest = {largest}")
         if period is not None:
             begin.append(f"{{due}} = {{count}} - {{count}} % {period} + {period}")
-            asks = [f"{{due}} += {period}", HAND_OVER, *end, "{generator}.on_periodic_emit({emitter})"]
+            asks = [f"{{due}} += {period}", FLUSH, *end, "{generator}.on_periodic_emit({emitter})"]
             after += ["if {count} == {due}:", *(f" {line}" for line in asks)]
     return Around(("count", "due", "generator", "largest"), tuple(begin), tuple(after), tuple(end), explain)
