@@ -189,6 +189,36 @@ def test_a_batch_is_written_as_its_records_are(kind, batches, n, most, native):
 
 
 TIMES = st.none() | st.integers(0, 3) | st.integers(-(2**63), 2**63 - 1)
+TIMED = st.lists(st.lists(st.tuples(VALUES, TIMES), max_size=300), max_size=12)
+
+
+@pytest.mark.parametrize("kind", ["GLOBAL", "REBALANCE", "SHUFFLE", "BROADCAST", "HASH", "CUSTOM"])
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(batches=TIMED, n=st.integers(1, 4), most=st.sampled_from([1, 3, 100, 2000]), native=st.booleans())
+def test_a_batch_with_timestamps_is_written_as_its_records_are(kind, batches, n, most, native):
+    options = Settings(buffer_records=most, codec="pickle", native=False)
+    others = Settings(buffer_records=most, codec="columns", native=native)
+    singly, at_once = [], []
+    one, other = writer(singly, kind, n, options=options), writer(at_once, kind, n, options=others)
+    for number, batch in enumerate(batches):
+        for value, timestamp in batch:
+            one.write(value, timestamp)
+        values, times = map(list, zip(*batch, strict=True)) if batch else ([], [])
+        if number % 3 == 2 and batch:  # between them some of one timestamp
+            for value in values:
+                one.write(value, 7)
+            other.write_timed(list(values), list(times))
+            other.write_batch(values, 7)
+        else:
+            other.write_timed(values, times)
+        one.watermark(5)
+        other.watermark(5)
+    one.finish()
+    other.finish()
+    expected, written = ({row: rest for row, *rest in map(whole, rows)} for rows in (singly, at_once))
+    assert written == expected
+
+
 PARTS = st.lists(
     st.one_of(
         st.tuples(st.just("timed"), st.lists(st.tuples(st.integers(0, 9), TIMES), min_size=1, max_size=60)),

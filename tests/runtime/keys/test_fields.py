@@ -8,9 +8,10 @@ from typing import Any
 import cloudpickle
 import pytest
 
+from penstock.datastream.streams.windowed_stream import NullByteKey
 from penstock.errors import JobExecutionError
 from penstock.local import LocalExecutor
-from penstock.runtime.keys.field_selectors import quick
+from penstock.runtime.keys.field_selectors import quick, quick_keys
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamMap
 from tests.job.programs import Program
@@ -92,3 +93,21 @@ def test_it_does_not_matter_which_futures_a_program_imports(header: str) -> None
     program: dict[str, Any] = {}
     exec(compile(f"{header}key = lambda pair: pair[1]", "program.py", "exec", dont_inherit=True), program)
     assert isinstance(quick(program["key"]), itemgetter)
+
+
+class Constant:
+    def get_key(self, value):
+        return 0
+
+    def another(self, value):
+        return 1
+
+
+def test_keys_of_many_records():
+    records = [(1, "a"), (2, "b")]
+    for selector in (lambda pair: pair[1], lambda record: record, Constant().get_key, Constant().another, len):
+        keys = quick_keys(selector)
+        assert (keys is None) is (selector.__name__ in ("another", "len"))
+        assert keys is None or keys(records) == list(map(selector, records))
+    assert quick_keys(NullByteKey().get_key) is not None
+    assert quick_keys(lambda value, default=0: value) is None

@@ -157,8 +157,8 @@ def test_wrong_arguments_are_refused():
 @pytest.mark.parametrize("kind", ["REBALANCE", "RESCALE", "SHUFFLE", "HASH"])
 @pytest.mark.parametrize("functions", [None, _native], ids=["python", "native"])
 @settings(max_examples=settings().max_examples // 2)
-@given(sizes=st.lists(st.integers(0, 9), max_size=5), n=st.integers(1, 5))
-def test_batches_are_split_as_records_are_selected(kind, functions, sizes, n):
+@given(sizes=st.lists(st.integers(0, 9), max_size=5), n=st.integers(1, 5), timed=st.booleans())
+def test_batches_are_split_as_records_are_selected(kind, functions, sizes, n, timed):
     partition = KeyPartition(lambda value: value) if kind == "HASH" else None
     arguments = kind, partition, 128, n
     select, other = channel_selector(*arguments, 3), channel_selector(*arguments, 3)
@@ -167,7 +167,13 @@ def test_batches_are_split_as_records_are_selected(kind, functions, sizes, n):
         values, expected = list(range(size)), {}
         for value in values:
             expected.setdefault(select(value), []).append(value)
-        assert dict(split(values)[0]) == expected
+        if timed:
+            parts = split(values, [-value for value in values])[0]
+            assert all(times == [-value for value in part] for _, part, times in parts)
+        else:
+            parts = split(values, None)[0]
+            assert all(times is None for *_, times in parts)
+        assert {channel: part for channel, part, _ in parts} == expected
         if kind != "HASH":
             assert other(None) == select(None)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain, groupby, pairwise, repeat
+from operator import ne
 from typing import Union
 
 Stamps = Union[list[tuple[int, "int | None"]], "array[int]"]
@@ -16,6 +18,10 @@ def pack(times: list[int | None]) -> Stamps:
     """Encode timestamps. O(records)."""
     most, start = len(times) // _LONG, 0
     runs: list[tuple[int, int | None]] = []
+    head = times[: 2 * most + 1]
+    if sum(map(ne, head, head[1:])) >= most:  # the usual case of too many runs, without Python code per record
+        with suppress(TypeError, OverflowError):  # None, or beyond 64 bits
+            return array("q", times)  # type: ignore[arg-type]
     for time, group in groupby(times):
         if len(runs) == most:
             try:

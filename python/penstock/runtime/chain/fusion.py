@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.runtime.buffers.codec import is_immutable
-from penstock.runtime.chain.operator import Fragment, Leaf, LiveOperator
+from penstock.runtime.chain.operator import FLUSH, Around, Fragment, Leaf, LiveOperator
 from penstock.runtime.chain.outputs import Collector, Feed, Target
 from penstock.runtime.usercode.failure import OperatorFailure
 
@@ -110,6 +110,25 @@ class Fusion:
         return target.copy is not None or (isinstance(entry, Leaf) and not entry.immutable)
 
 
+class _Step(NamedTuple):
+    """A place in a text where a target takes a record: the names of the record and of its timestamp, the indentation,
+    how many loops there are around it, and who has emitted the record."""
+
+    target: Target
+    value: str
+    time: str
+    indent: int
+    loops: int
+    owner: Owner | None
+
+
+class _After(NamedTuple):
+    around: Around
+    names: dict[str, str]
+    indent: int
+    operator: LiveOperator
+
+
 class Text:
     """The text of one function, and the objects in it. ``emitter`` is the operator that emits the records given to
     the function, None for those that come into the chain; ``immutable`` says that these records are known to be."""
@@ -119,20 +138,25 @@ class Text:
         self._lines: list[str] = []
         self._owners: list[Owner | None] = []
         self._bindings: dict[str, Any] = {}
-        self._gathered: list[str] = []
+        self._gathered: dict[str, str] = {}  # lists, and those of the timestamps, "" where there is but one
         self._bounded: list[str] = []
+        self._around: dict[int, tuple[Around, dict[str, str]]] = {}  # by position, with its names
         self._counted: list[tuple[str, str]] = []
         self._number = 0
-        self._gathering = self._many = self._keys = False
+        self._gathering = self._many = self._keys = self._several = False
 
     def collector(self) -> Collector:
         if not self.targets:
             return _discard
         if len(self.targets) == 1 and self.targets[0].writer is not None:
             return self.targets[0].writer.write
-        self._add(" def run(v0, t):", "  try:")
+        self._add(" def run(v0, t):")
+        start = len(self._lines)
+        self._add("  try:")
         self._body(3)
+        self._begin(start)
         self._end()
+        self._end_around()
         return self._function()
 
     def feed(self) -> Feed:
@@ -140,6 +164,7 @@ class Text:
         return self._loop("values, t", "for v0 in values:")
 
     def timed_feed(self) -> TimedFeed:
+        self._gathering = self._fusion.gathers
         return self._loop("values, times", "for v0, t in zip(values, times):")
 
     def knows_keys(self) -> bool:
@@ -152,7 +177,7 @@ class Text:
         return self._loop("values, keys, t", "for v0, k in zip(values, keys):")
 
     def timed_keyed_feed(self) -> TimedKeyedFeed:
-        self._keys = True
+        self._gathering, self._keys = self._fusion.gathers, True
         return self._loop("values, keys, times", "for v0, k, t in zip(values, keys, times):")
 
     def _loop(self, parameters: str, head: str) -> Any:
@@ -164,17 +189,30 @@ class Text:
         asks = None if self._emitter is None else (self._fusion.operators[self._emitter], None, 0)
         self._add("  try:")
         self._add(f"   {head}", owner=asks)  # where the records may come from a function that runs meanwhile
+        self._several = "times" in parameters
         self._body(4)
-        begin = [f"  {name} = []" for name in self._gathered] + [f"  {n} = 0" for n, _ in self._counted]
-        begin += [f"  room_{name} = taker_{name}.room" for name in self._bounded]
-        self._lines[start:start] = begin
-        self._owners[start:start] = [None] * len(begin)
+        self._begin(start)
         self._end()
         for name in self._gathered:
             self._hand_over(name, 2)
+        self._end_around()
         for n, operator in self._counted:
             self._add(f"  {operator}.emitted += {n}")
         return self._function()
+
+    def _begin(self, start: int) -> None:
+        """Put what the function begins with at a place in it."""
+        begin = [f"  {name} = []" for name in self._gathered] + [f"  {n} = 0" for n, _ in self._counted]
+        begin += [f"  {times} = []" for times in self._gathered.values() if times]
+        begin += [f"  room_{name} = taker_{name}.room" for name in self._bounded]
+        for around, names in self._around.values():
+            begin += [f"  {line.format_map(names)}" for line in around.begin]
+        self._lines[start:start] = begin
+        self._owners[start:start] = [None] * len(begin)
+
+    def _end_around(self) -> None:
+        for around, names in self._around.values():
+            self._add(*(f"  {line.format_map(names)}" for line in around.end))
 
     def _end(self) -> None:
         self._bind("Failure", OperatorFailure)
@@ -196,9 +234,15 @@ class Text:
     def _body(self, indent: int) -> None:
         """The statements of all operators below, depth first, from a stack."""
         emitter = None if self._emitter is None else (self._fusion.operators[self._emitter], None, 0)
-        stack = [(target, "v0", indent, 0, emitter) for target in reversed(self.targets)]
+        stack: list[_Step | _After] = [
+            _Step(target, "v0", "t", indent, 0, emitter) for target in reversed(self.targets)
+        ]
         while stack:
-            target, value, deep, loops, owner = stack.pop()
+            step = stack.pop()
+            if isinstance(step, _After):
+                self._after(step)
+                continue
+            target, value, time, deep, loops, owner = step
             if target.copy is not None:
                 copied = f"c{self._next()}"
                 copy = self._bind(f"copy{copied}", target.copy)
@@ -208,28 +252,36 @@ class Text:
                 value = copied
             writer = target.writer
             if writer is not None:
-                leaf = Leaf(writer.write, writer.write_batch, writer.freeze is None, writer)
-                self._leaf(leaf, value, deep, loops, owner)
+                leaf = Leaf(writer.write, writer.write_batch, writer.freeze is None, writer, writer.write_timed)
+                self._leaf(leaf, value, time, deep, loops, owner)
                 continue
             entry = self._fusion.entry(target.position, target.number)
             operator = self._fusion.operators[target.position]
             if isinstance(entry, Leaf):
-                self._leaf(entry, value, deep, loops, (operator, None, 0))
+                self._leaf(entry, value, time, deep, loops, (operator, None, 0))
             elif isinstance(entry, Fragment):
-                out, below, emitter = self._fragment(operator, entry, value, deep)
+                below, after = self._fragment(operator, entry, step._replace(value=value))
                 targets = [t for t in self._fusion.targets[target.position] if t.tag is None]
                 if entry.depth and not targets and not entry.counted:
-                    self._add(f"{' ' * below}pass")
-                stack += [(t, out, below, loops + entry.loops, emitter) for t in reversed(targets)]
+                    self._add(f"{' ' * below.indent}pass")
+                if after is not None:
+                    stack.append(after)
+                stack += [below._replace(target=t) for t in reversed(targets)]
             else:
-                self._add(f"{' ' * deep}{self._bind(f'call{self._next()}', entry)}({value}, t)")
+                self._add(f"{' ' * deep}{self._bind(f'call{self._next()}', entry)}({value}, {time})")
 
-    def _fragment(self, operator: LiveOperator, fragment: Fragment, value: str, indent: int) -> tuple[str, int, Owner]:
-        """An operator's own lines; the name of what goes out, the indentation of what follows, and the owner."""
-        number = self._next()
+    def _fragment(self, operator: LiveOperator, fragment: Fragment, step: _Step) -> tuple[_Step, _After | None]:
+        """An operator's own lines; what follows them, and what comes after that."""
+        number, (target, value, time, indent, loops, _) = self._next(), step
         owner = operator, fragment, number
         names = {key: self._bind(f"{key}{number}", bound) for key, bound in fragment.bindings.items()}
-        names |= {"v": value, "t": "t", "k": "k", "o": f"v{number}", "r": f"r{number}"}
+        names |= {"v": value, "t": time, "k": "k", "o": f"v{number}", "r": f"r{number}"}
+        stamp = names["s"] = f"t{number}" if fragment.stamps else time
+        after = None
+        if fragment.around is not None:
+            names |= {name: f"{name}_{target.position}" for name in fragment.around.names}
+            after = _After(fragment.around, names, indent, operator)
+            self._around.setdefault(target.position, (fragment.around, names))
         of_key = operator, Fragment((), explain=fragment.of_key), number
         known = fragment.known if self._keys and value == "v0" else ()
         for line in known or fragment.lines[: fragment.before]:
@@ -242,22 +294,34 @@ class Text:
             if self._many:
                 self._counted.append((f"n{number}", bound))
             self._add(f"{' ' * below}{f'n{number}' if self._many else f'{bound}.emitted'} += 1")
-        return fragment.out.format_map(names), below, owner
+        return _Step(target, fragment.out.format_map(names), stamp, below, loops + fragment.loops, owner), after
 
-    def _leaf(self, leaf: Leaf, value: str, indent: int, loops: int, owner: Owner | None) -> None:
+    def _after(self, step: _After) -> None:
+        """The lines of an operator after a record has gone all the way down."""
+        around, names, indent, operator = step
+        owner = operator, Fragment((), explain=around.explain), 0
+        for line in around.after:
+            if line.lstrip() == FLUSH:
+                for name in self._gathered:
+                    self._hand_over(name, indent + len(line) - len(FLUSH))
+            else:
+                self._add(" " * indent + line.format_map(names), owner=owner)
+
+    def _leaf(self, leaf: Leaf, value: str, time: str, indent: int, loops: int, owner: Owner | None) -> None:
         number, space = self._next(), " " * indent
         write = self._bind(f"write{number}", leaf.write)
-        if not self._gathering:
-            self._add(f"{space}{write}({value}, t)", owner=owner)
+        several = self._several or time != "t"
+        if not self._gathering or (several and leaf.timed is None):
+            self._add(f"{space}{write}({value}, {time})", owner=owner)
             return
         name = f"out{number}"
-        self._gathered.append(name)
-        self._bind(f"batch_{name}", leaf.batch)
+        times = self._gathered[name] = f"at{number}" if several else ""
+        self._bind(f"batch_{name}", leaf.timed if several else leaf.batch)
         immutable = leaf.immutable or (self._immutable and value == "v0")
         if not immutable:
             self._add(f"{space}if {self._bind('immutable', self._fusion.immutable)}({value}):", owner=owner)
             space += " "
-        self._add(f"{space}{name}.append({value})")
+        self._add(f"{space}{name}.append({value})", *([f"{space}{times}.append({time})"] if times else []))
         if loops:  # one record may lead to any number of these, of any size
             self._bind(f"taker_{name}", leaf.taker)
             self._bounded.append(name)
@@ -266,11 +330,14 @@ class Text:
         if not immutable:
             self._add(f"{space[1:]}else:")
             self._hand_over(name, len(space))
-            self._add(f"{space}{write}({value}, t)", owner=owner)
+            self._add(f"{space}{write}({value}, {time})", owner=owner)
 
     def _hand_over(self, name: str, indent: int) -> None:
-        space = " " * indent
-        self._add(f"{space}if {name}:", f"{space} ready, {name} = {name}, []", f"{space} batch_{name}(ready, t)")
+        space, times = " " * indent, self._gathered[name]
+        self._add(f"{space}if {name}:", f"{space} ready, {name} = {name}, []")
+        if times:
+            self._add(f"{space} stamps, {times} = {times}, []")
+        self._add(f"{space} batch_{name}(ready, {'stamps' if times else 't'})")
         if name in self._bounded:
             self._add(f"{space} room_{name} = taker_{name}.room")
 

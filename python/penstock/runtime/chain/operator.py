@@ -23,7 +23,7 @@ import contextlib
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from penstock.metrics.group import MetricGroup
 from penstock.metrics.results import SubtaskMetrics
@@ -46,10 +46,10 @@ Explain = Callable[[Mapping[str, Any], Exception], Exception]
 class Fragment:
     """An operator's work on one record, as statements.
 
-    In its lines ``{v}`` is the record that comes in, ``{t}`` its timestamp, ``{o}`` the record that goes out, ``{r}`` a
-    name of the fragment's own, ``{k}`` in ``known`` the record's key, and every key of ``bindings`` is the object
-    behind it. Indentation is one space. The statements of the next operators follow the last line, ``depth`` spaces
-    deeper than the first.
+    In its lines ``{v}`` is the record that comes in, ``{t}`` its timestamp, ``{o}`` the record that goes out, ``{s}``
+    the timestamp of that, ``{r}`` a name of the fragment's own, ``{k}`` in ``known`` the record's key, and every key of
+    ``bindings`` is the object behind it. Indentation is one space. The statements of the next operators follow the last
+    line, ``depth`` spaces deeper than the first.
     """
 
     lines: tuple[str, ...]
@@ -62,6 +62,8 @@ class Fragment:
     before: int = 0  # how many of the statements, the first ones, find the record's key
     of_key: Explain | None = None  # `explain` for these
     known: tuple[str, ...] = ()  # what stands in their place where keys are known, if that is possible
+    stamps: bool = False  # whether the statements set {s}, the timestamp of what goes out
+    around: Around | None = None
 
     def after(
         self, lines: tuple[str, ...], bindings: Mapping[str, Any], of_key: Explain, known: tuple[str, ...] = ()
@@ -72,6 +74,20 @@ class Fragment:
         )
 
 
+class Around(NamedTuple):
+    """Statements of a fragment around the records. ``names`` are variables in them, one for each
+    operator of a function. Where :data:`FLUSH` is in ``after``, all that was gathered is handed over."""
+
+    names: tuple[str, ...]
+    begin: tuple[str, ...]  # before the first record
+    after: tuple[str, ...]  # after each record, when it has gone all the way down
+    end: tuple[str, ...]  # after the last one
+    explain: Explain  # improves what ``after`` has raised
+
+
+FLUSH = "flush"
+
+
 @dataclass(frozen=True)
 class Leaf:
     """Where records leave a generated function for good: a record writer, or a sink of Penstock's own."""
@@ -80,6 +96,8 @@ class Leaf:
     batch: Feed  # takes many of one timestamp, all of them immutable, with the same result
     immutable: bool  # whether records are, by their declared type; otherwise each is looked at
     taker: Any  # what has `room`, the number of records that may be gathered for the next batch
+    timed: Callable[[list[Any], list[int | None]], None] | None = None
+    """As ``batch``, with a timestamp for each; None where it takes those one by one."""
 
 
 @dataclass(frozen=True)

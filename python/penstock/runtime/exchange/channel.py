@@ -126,6 +126,13 @@ class OutChannel(Filling):
         times.append(timestamp)
         self.last = timestamp
 
+    def stamp_all(self, times: list[int | None]) -> None:
+        """The timestamps of the last records, which wait already: one for each."""
+        self.settle()
+        self._times += [self.last] * (len(self.values) - len(times) - len(self._times))
+        self._times += times
+        self.last = times[-1]
+
     def settle(self) -> None:
         """Take the timestamps of columns that wait, because not all records will be such columns."""
         if self._timed:

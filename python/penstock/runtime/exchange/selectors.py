@@ -17,7 +17,7 @@ from typing import Any
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.config.tasks import POINTWISE, NetworkOutput, pointwise_consumers
-from penstock.runtime.keys.field_selectors import field_of, quick
+from penstock.runtime.keys.field_selectors import field_of, quick_keys
 from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
@@ -25,9 +25,11 @@ from penstock.runtime.usercode.failure import failure_of
 from penstock.runtime.usercode.functions import bind
 
 Selector = Callable[[Any], int]
-Split = tuple[Iterable[tuple[int, list[Any]]], int]
-"""Channels and their records, in order, and which field of each record is its key (:mod:`.columns`)."""
-Splitter = Callable[[list[Any]], Split]
+Times = Any  # a list of timestamps, or None
+Split = tuple[Iterable[tuple[int, list[Any], Times]], int]
+"""Channels and their records, in order, with their timestamps, if any were given; and which field of each record is
+its key (:mod:`.columns`)."""
+Splitter = Callable[[list[Any], Times], Split]
 ColumnParts = tuple[Iterable[tuple[int, Any]], int]
 """The same with a batch of columns for each channel."""
 ColumnSplitter = Callable[[Any], "ColumnParts | None"]
@@ -51,8 +53,9 @@ class RoundRobin:
         self.channel = channel = self.channel + 1 if self.channel + 1 < self._channels else 0
         return channel
 
-    def split(self, values: list[Any]) -> Split:
-        return [(channel, values[i :: self._channels]) for i, channel in self._turns(len(values))], UNKNOWN
+    def split(self, values: list[Any], times: Times) -> Split:
+        step, turns = self._channels, self._turns(len(values))
+        return [(channel, values[i::step], times and times[i::step]) for i, channel in turns], UNKNOWN
 
     def split_columns(self, batch: Any) -> ColumnParts:
         count, step = len(batch), self._channels
@@ -173,13 +176,19 @@ def splitter(
     if functions is not None and code is not None:
         return _by_key(partition, max_parallelism, channels, functions.KeyRouter(code, max_parallelism, channels))
 
-    def split(values: list[Any]) -> Split:
-        parts: dict[int, list[Any]] = {}
-        for channel, value in zip(list(map(select, values)), values, strict=True):
-            parts.setdefault(channel, []).append(value)
-        return parts.items(), UNKNOWN
+    def split(values: list[Any], times: Times) -> Split:
+        chosen = list(map(select, values))
+        parts, stamps = _parted(chosen, values), _parted(chosen, times or ())
+        return [(channel, part, stamps.get(channel)) for channel, part in parts.items()], UNKNOWN
 
     return split
+
+
+def _parted(channels: list[int], values: Iterable[Any]) -> dict[int, list[Any]]:
+    parts: dict[int, list[Any]] = {}
+    for channel, value in zip(channels, values, strict=False):
+        parts.setdefault(channel, []).append(value)
+    return parts
 
 
 def column_splitter(
@@ -206,18 +215,21 @@ def column_splitter(
 
 def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router: Any) -> Splitter:
     key_of, split_by = partition.selector(), router.split
-    field, quick_key_of = field_of(key_of), quick(key_of)
+    field, quick_keys_of = field_of(key_of), quick_keys(key_of)
     assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
 
-    def split(values: list[Any]) -> Split:
+    def split(values: list[Any], times: Times) -> Split:
         try:
             parts = None if field is None else router.split_by_field(field, values, assign)
-            if field is not None and parts is not None:
-                return parts, field
-            keys = None
-            with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
-                keys = list(map(quick_key_of, values))
-            return split_by(list(map(key_of, values)) if keys is None else keys, values, assign)
+            keys, known = None, UNKNOWN if field is None else field
+            if parts is None or times is not None:
+                with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
+                    keys = None if quick_keys_of is None else quick_keys_of(values)
+                keys = list(map(key_of, values)) if keys is None else keys
+            if parts is None:
+                parts, known = split_by(keys, values, assign)
+            stamps = {} if times is None else dict(split_by(keys, times, assign)[0])
+            return [(channel, part, stamps.get(channel)) for channel, part in parts], known
         except Exception as error:
             raise partition.failure(error, "behind") from error
 

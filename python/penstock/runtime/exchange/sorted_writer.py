@@ -206,8 +206,8 @@ class SortedWriter(Writer):
         """(channel, ranks, canonical keys) of the keys, each sorted by rank, then in order of arrival."""
         known, canonical = self._keys, self._key_hash.canonical
         try:
-            parts, _ = self._split([known.get(slot, slot) for slot in slots] if known else list(slots))
-            ranked = [(channel, keys, key_ranks(keys, self._key_hash)) for channel, keys in parts]
+            parts, _ = self._split([known.get(slot, slot) for slot in slots] if known else list(slots), None)
+            ranked = [(channel, keys, key_ranks(keys, self._key_hash)) for channel, keys, _ in parts]
         except Exception as error:
             raise self._fail(error) from error
         for channel, keys, ranks in ranked:

@@ -25,6 +25,7 @@ from penstock.runtime.exchange.selectors import (
     RoundRobin,
     Selector,
     Shuffle,
+    Split,
     Splitter,
     channel_selector,
     column_splitter,
@@ -76,6 +77,11 @@ class Writer:
         """Write each of the records in their order, at less cost than ``write``. The records cannot change; the
         list belongs to the writer from here on."""
         raise NotImplementedError
+
+    def write_timed(self, values: list[Any], times: list[int | None]) -> None:
+        """The same with a timestamp for each."""
+        for value, timestamp in zip(values, times, strict=True):
+            self.write(value, timestamp)
 
     def watermark(self, watermark: int) -> None:
         """Write a watermark into every channel, unless this task is idle."""
@@ -178,11 +184,8 @@ class RecordWriter(Writer):
         return write
 
     def write_batch(self, values: list[Any], timestamp: int | None) -> None:
-        try:
-            parts, field = ([(0, values)], UNKNOWN) if self._split is None else self._split(values)
-        except Exception as error:
-            raise self._fail(error) from error
-        for index, part in parts:
+        parts, field = self._parts(values, None)
+        for index, part, _ in parts:
             channel = self._channels[index]
             if part and timestamp is not channel.last:
                 channel.stamp(timestamp)
@@ -191,6 +194,23 @@ class RecordWriter(Writer):
                 start = channel.append(part, start, field)
                 if len(channel.values) >= channel.mark:
                     self._look(channel)
+
+    def write_timed(self, values: list[Any], times: list[int | None]) -> None:
+        parts, field = self._parts(values, times)
+        for index, part, stamps in parts:
+            channel, start = self._channels[index], 0
+            while start < len(part):
+                end = channel.append(part, start, field)
+                channel.stamp_all(stamps[start:end])  # type: ignore[index] # as times were given
+                start = end
+                if len(channel.values) >= channel.mark:
+                    self._look(channel)
+
+    def _parts(self, values: list[Any], times: list[int | None] | None) -> Split:
+        try:
+            return ([(0, values, times)], UNKNOWN) if self._split is None else self._split(values, times)
+        except Exception as error:
+            raise self._fail(error) from error
 
     @property
     def takes_columns(self) -> bool:

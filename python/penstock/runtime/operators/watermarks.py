@@ -20,7 +20,7 @@ from penstock.common.watermark_strategy import NoWatermarks, Watermark, Watermar
 from penstock.runtime import native
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import FLUSH, Around, Explain, Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.chain.segments import Columnar
 from penstock.runtime.usercode.failure import failure_of
@@ -36,11 +36,15 @@ _GENERATOR = "watermark generator of the strategy"
 class TimestampsAndWatermarks(StreamOperator):
     """Applies a strategy."""
 
-    toggles: ClassVar[bool] = True
     in_java: ClassVar[bool] = True
 
     strategy: WatermarkStrategy[Any]
     program: str | None = field(default=None, kw_only=True)  # the timestamp assigner, compiled
+
+    @property
+    def toggles(self) -> bool:  # type: ignore[override]
+        """A generator of the user's may say so at any record, Penstock's when they are asked."""
+        return self.strategy.kind == "generator"
 
     @property
     def keeps_output(self) -> bool:
@@ -157,8 +161,7 @@ class _TimestampsAndWatermarks(LiveOperator):
 
     def input(self, number: int) -> Collector:
         assign, collect, fail = self._assigner, self.output.collect, self.context.fail
-        generator, emitter = self._generators[number], self._emitters[number]
-        on_event, ask = generator.on_event, generator.on_periodic_emit
+        generators, emitter = self._generators, self._emitters[number]  # resume() brings others
         period = PERIOD if self.context.job.settings.watermark_interval else inf
         no_timestamp, events = self.context.no_timestamp, self._events
 
@@ -170,14 +173,31 @@ class _TimestampsAndWatermarks(LiveOperator):
                     raise fail(failure_of(_ASSIGNER, "in", error)) from error
             try:
                 collect(value, timestamp)
-                on_event(value, timestamp, emitter)
+                generators[number].on_event(value, timestamp, emitter)
                 count = events[number] = events[number] + 1
                 if count % period == 0:
-                    ask(emitter)
+                    generators[number].on_periodic_emit(emitter)
             except Exception as error:
                 raise fail(failure_of(_GENERATOR, "in", error)) from error
 
         return process
+
+    def fragment(self, number: int = 0) -> Fragment | None:
+        if self._strategy.kind == "generator":
+            return None
+        emitter, period = self._emitters[number], PERIOD if self.context.job.settings.watermark_interval else None
+        bindings = {"generators": self._generators, "emitter": emitter, "events": self._events, "part": number}
+        bindings |= {"assign": self._assigner, "none": self.context.no_timestamp}
+        lines = () if self._assigner is None else ("{s} = {assign}({v}, {none} if {t} is None else {t})",)
+        return Fragment(
+            lines,
+            bindings,
+            out="{v}",
+            before=len(lines),
+            of_key=lambda names, error: failure_of(_ASSIGNER, "in", error),
+            stamps=self._assigner is not None,
+            around=_around(self._generators[number], period, lambda names, error: failure_of(_GENERATOR, "in", error)),
+        )
 
     def columns(self, number: int) -> Columnar | None:
         """Takes records of an input as columns; None where only objects can go, or it would save nothing."""
@@ -271,3 +291,17 @@ class _TimestampsAndWatermarks(LiveOperator):
             return function(*args)
         except Exception as error:
             raise self.context.fail(failure_of(_GENERATOR, "in", error)) from error
+
+
+def _around(generator: Any, period: int | None, explain: Explain) -> Around:
+    """The work of a generator of Penstock's around records, without a call for each."""
+    begin, after, end = ["{count} = {events}[{part}]"], ["{count} += 1"], ["{events}[{part}] = {count}"]
+    if not isinstance(generator, NoWatermarks):
+        begin += ["{generator} = {generators}[{part}]", "{largest} = {generator}._largest"]
+        after = ["if {s} is not None and ({largest} is None or {s} > {largest}):", " {largest} = {s}", *after]
+        end.append("{generator}._largest = {largest}")
+        if period is not None:
+            begin.append(f"{{due}} = {{count}} - {{count}} % {period} + {period}")
+            asks = [f"{{due}} += {period}", FLUSH, *end, "{generator}.on_periodic_emit({emitter})"]
+            after += ["if {count} == {due}:", *(f" {line}" for line in asks)]
+    return Around(("count", "due", "generator", "largest"), tuple(begin), tuple(after), tuple(end), explain)

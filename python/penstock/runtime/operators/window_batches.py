@@ -20,7 +20,7 @@ from typing import Any
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.chain.operator import Take
 from penstock.runtime.chain.outputs import Collector
-from penstock.runtime.keys.field_selectors import quick
+from penstock.runtime.keys.field_selectors import quick_keys
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators import window_loops
 from penstock.runtime.operators.process import Yielding
@@ -59,6 +59,7 @@ Place = tuple[Table, Any, tuple[TimeWindow, int, int]]
 """A window's contents, the set of changed keys if there is one, and the window with its end and its cleanup time."""
 
 _MISSING: Any = object()
+_NAMESPACE = attrgetter("namespace")
 _ATOMS = frozenset({str, int})
 _TOGETHER = 4096  # results that are emitted together
 _FEW_WINDOWS = 64  # windows that are remembered before the first look which of them are over
@@ -124,14 +125,16 @@ class _Batches:
         self._event_time = parts.assigner.is_event_time()
         self._lateness = parts.lateness if self._event_time else 0
         self._timers = parts.state.event_timers if self._event_time else parts.state.processing_timers
-        self._select = quick(parts.keyed.selector())
+        self._add = self._timers.add if self._event_time else self._add_timer
+        select = parts.keyed.selector()
+        self._keys_of = quick_keys(select) or (lambda values: list(map(select, values)))
 
     def take(self, values: list[Any], times: Iterator[int | None] | None = None, keys: list[Any] | None = None) -> None:
         """Take records, in order; ``times`` may have more, which are left; ``keys`` are theirs, if known."""
         parts, stamps = self._parts, repeat(None) if times is None else list(islice(times, len(values)))
         if keys is None and len(values) >= self._least:
             try:
-                keys = list(map(self._select, values))
+                keys = self._keys_of(values)
             except Exception:  # whose record it was comes out one by one
                 keys = []
         if len(values) < self._least or not keys:
@@ -168,15 +171,20 @@ class _Batches:
         end, find = window[1] - 1, self._timers.find
         return find(end, slot, window) is not None and find(self._cleanup_time(end), slot, window) is not None
 
-    def _add_timer(self, time: int, slot: Any, key: Any, window: TimeWindow) -> None:
-        if self._timers.add(time, slot, key, window) and not self._event_time:
+    def _add_timer(self, time: int, slot: Any, key: Any, window: TimeWindow) -> bool:
+        added = self._timers.add(time, slot, key, window)
+        if added:
             self._time.clock.add(self._time)
+        return added
 
     def fire(self, by_event_time: bool, timers: list[Timer]) -> None:
         """Fire timers, all that are due, in order."""
         handle = self._parts.on_timers[0 if by_event_time else 1]
-        for time, equal in groupby(timers, attrgetter("time")):
-            together: list[Timer] = []
+        for time, group in groupby(timers, attrgetter("time")):
+            equal, together = list(group), list[Timer]()
+            if by_event_time and self._event_time and set(map(type, map(_NAMESPACE, equal))) == {TimeWindow}:
+                self._emit(equal, time)  # all of them are usual
+                continue
             for timer in equal:
                 if by_event_time is self._event_time and self._is_usual(timer.namespace, time):
                     together.append(timer)
@@ -219,7 +227,8 @@ class _Batches:
         """The results of windows for the main output at timers of one time; those for others are emitted on the way."""
         parts, state, emitted = self._parts, self._state, 0
         context, tag, collect_side = parts.window_context, parts.tag, parts.live.output.collect_side
-        merges, last, kept = parts.merging is not None, None, None
+        merges, last, kept, apply = parts.merging is not None, None, None, parts.apply
+        result_of = None if parts.accumulation is None else parts.accumulation.result
         fires = cleans = False
         table: Table | None = None
         try:
@@ -232,10 +241,15 @@ class _Batches:
                     table, end = state.find(STATE, kept), window.max_timestamp()
                     fires, cleans = time == end, time == self._cleanup_time(end)
                 state.current_key, state.slot = timer.key, slot
-                shown = self._contents(table, slot, cleans) if fires and table else None
+                shown = None
+                if fires and table:
+                    if not cleans:
+                        shown = self._contents(table, slot)
+                    elif (value := table.get(slot, _MISSING)) is not _MISSING:
+                        shown = value if result_of is None else [result_of(value)]
                 if shown is not None:
                     context._window = window
-                    results = parts.apply(timer.key, window, shown, context)
+                    results = apply(timer.key, window, shown, context)
                     if results is not None:
                         try:
                             for result in results:
@@ -262,17 +276,11 @@ class _Batches:
         finally:
             parts.live.emitted += emitted
 
-    def _contents(self, table: Table, slot: Any, last: bool) -> list[Any] | None:
-        """The elements to show of a window, None if it is empty; ``last`` says that they are not needed any more."""
-        if not last:
-            shown: list[list[Any]] = []
-            self._parts.contents.show(table, slot, shown.append)
-            return shown[0] if shown else None
-        value = table.get(slot, _MISSING)
-        if value is _MISSING:
-            return None
-        accumulation = self._parts.accumulation
-        return value if accumulation is None else [accumulation.result(value)]
+    def _contents(self, table: Table, slot: Any) -> list[Any] | None:
+        """The elements to show of a window that goes on, None if it is empty."""
+        shown: list[list[Any]] = []
+        self._parts.contents.show(table, slot, shown.append)
+        return shown[0] if shown else None
 
 
 class _Panes(_Batches):
@@ -304,7 +312,7 @@ class _Panes(_Batches):
             "on_element": parts.trigger.on_element,
             "answer": self._answer,
             "known": self._timers.known,
-            "add_timer": self._add_timer,
+            "add_timer": self._add,
         }
         self._steady = asks and is_steady(parts.trigger)
         self._run = window_loops.panes(
@@ -342,17 +350,17 @@ class _Panes(_Batches):
         places = {pane: self._find(pane) for pane in dict.fromkeys(pane for _, pane, _ in groups)}
         if None in places.values():
             return False
+        asks, count = self._asks, self._ask if self._asks else self._count
         for slot, pane, number in groups:
             for table, changed, place in places[pane] or ():
                 value = table.get(slot)
-                if self._asks:
-                    self._ask(accumulation, table, place, slot, number)
-                elif type(value) is not int:
-                    self._count(accumulation, table, place, slot, number)
-                elif changed is None:
-                    table[slot] = value + number
+                if type(value) is int and (not asks or slot in self._asked.get(place[0], ())):
+                    if changed is None:
+                        table[slot] = value + number
+                    else:
+                        dict.__setitem__(table, slot, value + number)
                 else:
-                    dict.__setitem__(table, slot, value + number)
+                    count(accumulation, table, place, slot, number)
                 if changed is not None:
                     changed.add(slot)
         return True
@@ -376,7 +384,7 @@ class _Panes(_Batches):
             result = self._parts.trigger.on_element(None, None, window, context)
             if result is not CONTINUE:
                 self._answer(result, window)
-            self._add_timer(place[2], slot, slot, window)
+            self._add(place[2], slot, slot, window)
         except OperatorFailure:
             raise
         except Exception as error:
@@ -389,7 +397,8 @@ class _Panes(_Batches):
         begins = value is _MISSING
         try:
             if begins:
-                value, number = accumulation.first(None), number - 1
+                assert accumulation.start is not None
+                value = accumulation.start()
             if type(value) is int:
                 value += number
             else:  # others are not added to at once: 0.1 + 1 + 1 is not 0.1 + 2
@@ -401,7 +410,10 @@ class _Panes(_Batches):
             raise self._parts.live.context.fail(refused) from refused
         dict.__setitem__(table, slot, value)
         if begins and not self._asks:
-            self._enter(place, slot, slot)
+            window, end, cleanup = place
+            self._add(end, slot, slot, window)
+            if cleanup != end:
+                self._add(cleanup, slot, slot, window)
 
     def _find(self, pane: int) -> list[Place] | None:
         """The windows of a pane, the last one first; None where one of them needs more than the loop does."""
@@ -442,9 +454,9 @@ class _Panes(_Batches):
     def _enter(self, place: tuple[TimeWindow, int, int], slot: Any, key: Any) -> None:
         """The first record of a key has come into a window."""
         window, end, cleanup = place
-        self._add_timer(end, slot, key, window)
+        self._add(end, slot, key, window)
         if cleanup != end:
-            self._add_timer(cleanup, slot, key, window)
+            self._add(cleanup, slot, key, window)
 
     def _answer(self, result: TriggerResult, window: TimeWindow) -> None:
         try:
@@ -476,6 +488,7 @@ class _Sessions(_Batches):
         assigner: Any = parts.assigner
         self._near: dict[Any, _Session] = {}
         self._gap: int = assigner.session_gap
+        self._last = MAX_WATERMARK - self._gap - self._lateness  # one that ends later could come to the end of time
         self._live = self._state.table(merging_windows.STATE)
         bindings = {
             "timed": self._event_time,
@@ -505,25 +518,24 @@ class _Sessions(_Batches):
         timer, table = self._timers.find(window[1] - 1, slot, window), self._state.find(STATE, kept)
         if timer is not None and self._has_timers(window, slot) and table and slot in table:
             self._near[slot] = _Session(window[0], window[1], table, window, timer)
-            self._forget_last(slot, window[1])
+            if window[1] > self._last:
+                self._forget(slot)
 
     def _extend(self, session: _Session, slot: Any, time: int) -> None:
         """A session grows to both sides of a time, and its timers move."""
-        live, timers, lateness, before = self._live[slot], self._timers, self._lateness, session.window
-        start, end = min(session.start, time), max(session.end, time + self._gap)
+        table, timers, lateness, before = self._live, self._timers, self._lateness, session.window
+        live, (start, end), later = table[slot], before, time + self._gap
+        start, end = time if time < start else start, later if later > end else end
         window = tuple.__new__(TimeWindow, (start, end))
         session.start, session.end, session.window = start, end, window
         live[window] = live.pop(before)
-        _touch(self._live, slot)
+        if type(table) is not dict:
+            _touch(table, slot)
         session.timer = timer = timers.postpone(session.timer, end - 1, window)
         if lateness:
             timers.remove(before[1] - 1 + lateness, slot, before)
             timers.add(end - 1 + lateness, slot, timer.key, window)
-        self._forget_last(slot, end)
-
-    def _forget_last(self, slot: Any, end: int) -> None:
-        """Do not remember a session that could come to the end of time."""
-        if end + self._gap + self._lateness > MAX_WATERMARK:
+        if end > self._last:
             self._forget(slot)
 
     def _place(self, window: TimeWindow, slot: Any) -> TimeWindow | None:

@@ -32,7 +32,11 @@ def contents_lines(accumulation: Accumulation | None, tracked: bool) -> tuple[li
         "wrong": lambda: state_error(accumulation.function, accumulation.state),
         "put": dict.__setitem__,
     }
-    return _tried(_put(add, tracked)), _tried(_put("first(value)", tracked)), bindings
+    again = _tried(_put(add, tracked))
+    if accumulation.counts:  # there is nothing to see of the call
+        usual = ["held = table[slot]", "if type(held) is int:", f" {_put('held + 1', tracked)}"]
+        again = [*usual, "else:", *_deeper(again)]
+    return again, _tried(_put("first(value)", tracked)), bindings
 
 
 def _put(value: str, tracked: bool) -> str:
@@ -73,7 +77,8 @@ def panes(
             " if not table:",  # it is gone, or will be another one
             "  seen.clear()",
             "  here = nowhere",
-            "if (place[2], slot, window) not in known:",
+            "at = known.get(place[2])",
+            "if type(at) is not dict or (slot, window) not in at:",
             " add_timer(place[2], slot, state.current_key, window)",
         ]
     lines = [
@@ -100,15 +105,15 @@ def sessions(accumulation: Accumulation | None, bindings: dict[str, Any], *, by_
     lines = [
         "at = t" if by_event_time else "at = now()",
         "session = near.get(slot)",
-        "if session is not None and session.start - gap <= at <= session.end and session.end > limit:",
-        " if at + gap > session.end or at < session.start:",
-        "  extend(session, slot, at)",
-        " table = session.table",
-        *_deeper(again),
-        *([" touch(table, slot)"] if accumulation is None else []),
+        "if session is None or session.end <= limit or not session.start - gap <= at <= session.end:",
+        " process(value, t)",
+        " remember(slot)",
         " continue",
-        "process(value, t)",
-        "remember(slot)",
+        "if at > session.end - gap or at < session.start:",
+        " extend(session, slot, at)",
+        "table = session.table",
+        *again,
+        *(["touch(table, slot)"] if accumulation is None else []),
     ]
     return _function([f"limit = {'time.watermark + 1' if by_event_time else 'least'}"], lines, {**bound, **bindings})
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -38,7 +39,7 @@ class TimerQueue:
     def __init__(self) -> None:
         self._heap: list[Timer] = [Timer(MIN_WATERMARK, None, None, None)]  # Flink's heap starts at index 1
         self._times: list[int] = [MIN_WATERMARK]
-        self.known: dict[Any, Timer] = {}  # by time, canonical key and namespace; one object for good
+        self.known: dict[int, Any] = {}  # by time a timer, or several by key and namespace; one object for good
         self._placed = False  # whether the index of every timer is right
         self._far = 0  # timers in a file, beyond memory
         self.noted: list[Move] | None = None
@@ -55,12 +56,18 @@ class TimerQueue:
         return self._heap[1] if len(self._heap) > 1 else None
 
     def add(self, time: int, slot: Any, key: Any, namespace: Any) -> bool:
-        name = time, slot, namespace
-        known = self.known
-        if name in known:
+        known, name = self.known, (slot, namespace)
+        at = known.get(time)
+        if at is not None and ((at.slot, at.namespace) == name if type(at) is Timer else name in at):
             return False
-        timer = known[name] = _new_timer(Timer)  # field by field: a third of the time of a call of the class
+        timer = _new_timer(Timer)  # field by field: a third of the time of a call of the class
         timer.time, timer.slot, timer.key, timer.namespace = time, slot, key, namespace
+        if at is None:
+            known[time] = timer
+        elif type(at) is Timer:
+            known[time] = {(at.slot, at.namespace): at, name: timer}
+        else:
+            at[name] = timer  # type: ignore[index] # a dict
         heap, times = self._heap, self._times
         index = len(heap)
         heap.append(timer)
@@ -75,7 +82,26 @@ class TimerQueue:
 
     def find(self, time: int, slot: Any, namespace: Any) -> Timer | None:
         """The timer, if there is one. O(1)."""
-        return self.known.get((time, slot, namespace))
+        at, name = self.known.get(time), (slot, namespace)
+        if at is None or type(at) is dict:
+            return None if at is None else at.get(name)
+        return at if (at.slot, at.namespace) == name else None
+
+    def _know(self, timer: Timer) -> None:
+        at, name = self.known.get(timer.time), (timer.slot, timer.namespace)
+        if at is None:
+            self.known[timer.time] = timer
+        elif type(at) is dict:
+            at[name] = timer
+        else:
+            self.known[timer.time] = {(at.slot, at.namespace): at, name: timer}
+
+    def _forget(self, timer: Timer) -> None:
+        at = self.known[timer.time]
+        if type(at) is dict:
+            del at[timer.slot, timer.namespace]
+        if at is timer or not at:
+            del self.known[timer.time]
 
     def postpone(self, timer: Timer, time: int, namespace: Any) -> Timer:
         """:meth:`add` a timer of the same key, which is new and not earlier, and :meth:`remove` this one."""
@@ -83,11 +109,19 @@ class TimerQueue:
         if not self._placed or time < times[len(heap) >> 1]:  # it would rise
             self.add(time, timer.slot, timer.key, namespace)
             self.remove(timer.time, timer.slot, timer.namespace)
-            return self.known[time, timer.slot, namespace]
-        known, slot, index = self.known, timer.slot, timer.index
-        del known[timer.time, slot, timer.namespace]
-        later = known[time, slot, namespace] = _new_timer(Timer)
-        later.time, later.slot, later.key, later.namespace = time, slot, timer.key, namespace
+            later = self.find(time, timer.slot, namespace)
+            assert later is not None
+            return later
+        known, index, later = self.known, timer.index, _new_timer(Timer)
+        later.time, later.slot, later.key, later.namespace = time, timer.slot, timer.key, namespace
+        if known[timer.time] is timer:
+            del known[timer.time]
+        else:
+            self._forget(timer)
+        if time in known:
+            self._know(later)
+        else:
+            known[time] = later
         if self.noted is not None:
             heap.append(later)  # as far as the number of timers counts
             self._note(True, later)
@@ -97,9 +131,10 @@ class TimerQueue:
         return later
 
     def remove(self, time: int, slot: Any, namespace: Any) -> None:
-        timer = self.known.pop((time, slot, namespace), None)
+        timer = self.find(time, slot, namespace)
         if timer is None:
             return
+        self._forget(timer)
         if not self._placed:
             self._place()
             self._placed = True
@@ -121,7 +156,7 @@ class TimerQueue:
 
     def poll(self) -> Timer:
         timer = self._heap[1]
-        del self.known[timer.time, timer.slot, timer.namespace]
+        self._forget(timer)
         if self.noted is not None:
             self._note(False, timer)
         last = self._heap.pop()
@@ -133,8 +168,9 @@ class TimerQueue:
     def poll_until(self, limit: int) -> list[Timer]:
         """Remove all timers up to a time, and return them in the order of :meth:`poll`."""
         times, due = self._times, list[Timer]()
-        while len(times) > 1 and times[1] <= limit:
-            self._poll_equal(times[1], due)
+        while len(times) > 1 and (time := times[1]) <= limit:
+            self._poll_equal(time, due)
+            self.known.pop(time, None)  # nobody asks before the others of that time are polled too
         return due
 
     def _poll_equal(self, time: int, due: list[Timer]) -> None:
@@ -143,19 +179,18 @@ class TimerQueue:
         They are the upper part of the heap. A later timer that is put at the top sinks through them, to the left where
         both sides are equal, and each that it passes rises by one place. So they are polled in pre-order, and their
         places become free in post-order. Here they do not rise; the later timer sinks from the place that becomes free,
-        which is mostly near the bottom."""
-        heap, times, known = self._heap, self._times, self.known
+        which is mostly near the bottom. They stay known."""
+        heap, times, placed, noted = self._heap, self._times, self._placed, self.noted is not None
         way, rising = [1], [heap[1]]  # places from the top down, and the timers that have risen, or would have
         polled, size = 0, len(times) - 1
         while way:
             timer = rising[polled]
             polled += 1
             due.append(timer)
-            del known[timer.time, timer.slot, timer.namespace]
-            if self.noted is not None:
+            if noted:
                 self._note(False, timer)
             last = heap.pop()
-            if times.pop() == time:
+            if (later := times.pop()) == time:
                 if last is not timer:
                     self._rise(way, [last, *rising[polled:]])
                 return
@@ -170,7 +205,22 @@ class TimerQueue:
                 way.append(free)
                 rising.append(heap[free])
             way.pop()
-            self._down(free, last)
+            while child <= size:  # as _down does, which would cost as much again
+                least = times[child]
+                if child < size and (other := times[child + 1]) < least:
+                    least = other
+                    child += 1
+                if least >= later:
+                    break
+                heap[free] = moved = heap[child]
+                times[free] = least
+                if placed:
+                    moved.index = free
+                free = child
+                child += child
+            heap[free], times[free] = last, later
+            if placed:
+                last.index = free
 
     def _rise(self, way: list[int], timers: list[Timer]) -> None:
         for index, timer in zip(way, timers, strict=True):
@@ -266,7 +316,7 @@ class TimerQueue:
         timers = self._heap[1:]
         self._times[1:] = [timer.time for timer in timers]
         self.known.clear()
-        self.known.update(((timer.time, timer.slot, timer.namespace), timer) for timer in timers)
+        deque(map(self._know, timers), maxlen=0)
         self._placed = False
 
 
