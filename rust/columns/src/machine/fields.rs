@@ -70,7 +70,7 @@ impl<'a> Machine<'a, '_, '_> {
         match value {
             Value::Tuple(items) | Value::List(items) => Ok(items[place(at, items.len())?]),
             Value::Row(Shape { class: 0, .. }, items) => Ok(items[place(at, items.len())?]),
-            Value::Object(number) => self.heap()?.item(number, at, self.arena),
+            Value::Object(number) => self.heap()?.item(number, Value::Int(at), self.arena),
             value => slow(self.arena, &[value, Value::Int(at)]),
         }
     }
@@ -92,6 +92,7 @@ impl<'a> Machine<'a, '_, '_> {
                 let entry = entries.iter().find(|(key, _)| matches!(key, Value::Text(text) if *text == name));
                 entry.map(|entry| entry.1).ok_or(Doubt)
             }
+            Value::Object(number) => self.heap()?.item(number, Value::Text(name), self.arena),
             value => slow(self.arena, &[value, Value::Text(name)]),
         }
     }
