@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penstock import _native
 from penstock.common import Types
 from penstock.common.functions.state_descriptor import (
     ListStateDescriptor,
@@ -365,6 +366,18 @@ def test_doubtful_records_go_through_python(assigner, data, steps, evictor):
     trigger = data.draw(st.sampled_from(names_of(assigner)))
     function = functions_of(data, trigger, ["sum", "max by, last", "known", "number, with ends", "seen"])
     follow(Both(spec_of(BY_EVENT_TIME[assigner], trigger, function, evictor, lateness=4, late_tag="late")), steps)
+
+
+@pytest.mark.parametrize("trigger", WITH_STATE)
+def test_triggers_with_state_stay_in_native_code(trigger):
+    """If Python had them all other tests would pass."""
+    assigner = GlobalWindows() if "changing" in trigger else BY_EVENT_TIME["sessions"]
+    both = Both(spec_of(assigner, trigger, FUNCTIONS["sum"]))
+    batch = _native.Batch.of([("a", number) for number in (1, 2, 3, 3, 6, 1)], [1, 9, 5, 18, 14, 2])
+    assert both.stage.run(batch, 0, 6)[2:] == (6, False)
+    both.stage.flush()
+    both.stage.settle()
+    assert both.stage.leave(1) == 1
 
 
 @pytest.mark.parametrize("trigger", TRIGGERS)

@@ -278,7 +278,8 @@ class NativeTriggers(NativeWindows):
     def _remembered(self) -> list[Mapping[Any, Any]]:
         """The memories of the trigger, by window and key."""
         tables = dict(self._state.tables()) if self._memories else {}
-        return [tables.get(name, {}) for name in self._memories]
+        of_names = (tables.get(name, {}) for name in self._memories)
+        return [{window: table for window, table in windows.items() if table} for windows in of_names]
 
     def _memory_rows(self) -> list[Any] | None:
         """The memories as rows; of states with a tuple of what each has. None where one of these could be changed."""
@@ -324,13 +325,16 @@ class NativeTriggers(NativeWindows):
         state = self._state
         for key, start, end in rows_of(forgotten):
             for name in self._memories:
-                self._forget(name, key, named[start, end])
+                if not self._states or key in (state.find(name, named[start, end]) or ()):
+                    self._forget(name, key, named[start, end])
         for key, start, end, value in rows_of(remembered):
             for name, part in zip(self._memories, value if self._states else (value,), strict=True):
-                if part is None:
-                    self._forget(name, key, named[start, end])
-                else:
-                    state.table(name, named[start, end])[key] = part
+                window = named[start, end]
+                before = (state.find(name, window) or {}).get(key) if self._states else None
+                if part is None and before is not None:
+                    self._forget(name, key, window)
+                elif part is not None and not _is_same(before, part):
+                    state.table(name, window)[key] = part
         for queue, moves in zip((state.event_timers, state.processing_timers), timers, strict=True):
             self._settle_timers(queue, whole, moves, lambda start, end: named[start, end])
 
@@ -343,6 +347,11 @@ class NativeTriggers(NativeWindows):
         slot, state.slot = state.slot, key
         state.drop(name, window)
         state.slot = slot
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Whether one value is known to be the other: other states of a window do not change with one."""
+    return type(one) is type(other) and type(one) in (int, str, bytes, bool) and one == other
 
 
 def _rows_of(tables: Mapping[Any, Any]) -> list[Any]:
