@@ -203,6 +203,10 @@ class _Frame:
                 self.locals[parts[0]] = [*old, self.value(parts[1])]
             case "put":
                 self.put(*parts)
+            case "change" if parts[0] in ("put", "put_new") and parts[1][0] == "local":  # where it is no object
+                self.put(parts[1][1], *parts[2:])
+            case "change":
+                raise Doubt("not an object")
             case "if":
                 self.statements(parts[1] if self.value(parts[0]) else parts[2])
             case "for":

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock.common import Configuration, Time, Types, WatermarkStrategy
-from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream import AggregateFunction, StreamExecutionEnvironment
 from penstock.datastream.evictor import CountEvictor, DeltaEvictor, TimeEvictor
 from penstock.datastream.window import (
     ContinuousEventTimeTrigger,
@@ -26,10 +26,11 @@ from penstock.datastream.window import (
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
 )
+from penstock.runtime.operators.native_counts import NativeCounts
 from penstock.runtime.operators.native_triggers import NativeTriggers
 from tests.job.steps.evolving import environment, fed
 from tests.running import collected
-from tests.runtime.windows.test_native_triggers import ByClockOrAtEnd
+from tests.runtime.windows.test_native_triggers import ByClockOrAtEnd, Changing, CountsItself, EarlyAndLate
 
 RECORD = Types.TUPLE([Types.STRING(), Types.LONG(), Types.LONG()])
 """Key, value and time."""
@@ -60,6 +61,31 @@ class OnceAndAtEnd(Trigger):
         context.delete_event_time_timer(min(window.start + 7, window.max_timestamp()))
 
 
+class Tally(AggregateFunction):
+    """How often each value came, how many there are, and their sum, in an accumulator that is changed in place."""
+
+    def create_accumulator(self):
+        return {"counts": {}, "seen": set(), "values": []}
+
+    def add(self, value, accumulator):
+        counts = accumulator["counts"]
+        counts[value[1]] = counts.get(value[1], 0) + 1
+        accumulator["seen"].add(value[0])
+        accumulator["values"].append(value[1])
+        return accumulator
+
+    def get_result(self, accumulator):
+        counts, values = accumulator["counts"], accumulator["values"]
+        return len(accumulator["seen"]), sum(values), max(counts.values()), str(counts)
+
+    def merge(self, a, b):
+        for number, count in b["counts"].items():
+            a["counts"][number] = a["counts"].get(number, 0) + count
+        a["seen"] |= b["seen"]
+        a["values"].extend(b["values"])
+        return a
+
+
 def difference(one, other):
     return abs(other[1] - one[1])
 
@@ -81,6 +107,13 @@ CASES = {
     "counted": (TUMBLING, CountTrigger.of(2), CountEvictor.of(3)),
     "timed": (SLIDING, EventTimeTrigger.create(), TimeEvictor.of(Time.milliseconds(12), True)),
     "compared": (GLOBAL, CountTrigger.of(3), DeltaEvictor.of(4, difference)),
+    "with state": (SLIDING, CountsItself(4), None),
+    "with state in sessions": (SESSIONS, CountsItself(3), None),
+    "with state, for ever": (GLOBAL, Changing(), None),
+    "with several states": (SESSIONS, EarlyAndLate(), None),
+    "in place": (SLIDING, ContinuousEventTimeTrigger.of(Time.milliseconds(15)), None),
+    "in place in sessions": (SESSIONS, CountTrigger.of(3), None),
+    "in place, for ever": (GLOBAL, CountTrigger.of(4), None),
 }
 
 
@@ -94,6 +127,8 @@ def watch(folder: Path, records: list[Any], native: str, parallelism: int, case:
     windows = windows if evictor is None else windows.evictor(evictor)
     if assigner is not GLOBAL:
         windows = windows.allowed_lateness(20)
+    if case.startswith("in place"):
+        return sorted(collected(windows.aggregate(Tally()).uid("windows")))
     return sorted(collected(windows.reduce(lambda a, b: (a[0], a[1] + b[1], max(a[2], b[2]))).uid("windows")))
 
 
@@ -101,8 +136,9 @@ def watch(folder: Path, records: list[Any], native: str, parallelism: int, case:
 @pytest.mark.parametrize("case", CASES)
 def test_state_goes_from_python_to_native_code_and_back(case, tmp_path, monkeypatch):
     taken = list[int]()
-    run = NativeTriggers.run
-    monkeypatch.setattr(NativeTriggers, "run", lambda *parts: taken.append(len(parts)) or run(*parts))
+    for stage in (NativeTriggers, NativeCounts):
+        run = stage.run
+        monkeypatch.setattr(stage, "run", lambda *parts, run=run: taken.append(len(parts)) or run(*parts))
     random = Random(case)
     records = [(random.choice("abcdefgh"), random.randrange(20), time + random.randrange(12)) for time in range(400)]
     expected, got = list[Any](), list[Any]()

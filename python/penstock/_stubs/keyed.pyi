@@ -210,6 +210,9 @@ class KeyedWindows:
         seeing: Program | None = None,
     ) -> KeyedWindows: ...
     def __len__(self) -> int: ...
+    def has_objects(self) -> bool:
+        """Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``."""
+
     def is_empty(self) -> bool:
         """Whether there is neither a window nor a timer."""
 
@@ -311,6 +314,9 @@ class KeyedCounts:
         seeing: Program | None = None,
     ) -> KeyedCounts: ...
     def __len__(self) -> int: ...
+    def has_objects(self) -> bool:
+        """Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``."""
+
     def counting(self) -> int:
         """How many windows have records that came since they fired. O(windows)."""
 
@@ -330,23 +336,25 @@ class KeyedCounts:
             ValueError: there are not so many records.
         """
 
-    def news(self) -> tuple[list[Batch], list[Batch], list[Batch]]:
+    def news(self) -> tuple[list[Batch], list[Batch], list[Batch], list[Any]]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
         Returns:
             Batches of empty windows (key and two numbers), of what is in others (key, two numbers, contents), and of how many
-            records came since these fired (key, number).
+            records came since these fired (key, number). Accumulators that are changed in place: then there is None instead of
+            the contents.
 
         Raises:
             ValueError: something of it cannot be in a batch.
         """
 
-    def load(self, values: list[Batch], counts: list[Batch]) -> bool:
+    def load(self, values: list[Batch], counts: list[Batch], contents: list[Any]) -> bool:
         """Take the state of Python in place of this one.
 
         Args:
             values: what is in windows (key, 0, 0, contents).
             counts: how many records came since they fired (key, number).
+            contents: accumulators that are changed in place; then there is None in ``values``.
 
         Returns:
             Whether all of it can be here; if not, nothing is.

@@ -1,6 +1,6 @@
 """Windows with other triggers than the default one, and with evictors, on columns."""
 
-from typing import final
+from typing import Any, final
 
 from penstock._stubs.batches import Batch, Program
 
@@ -54,6 +54,9 @@ class KeyedTriggers:
     def entries(self) -> int:
         """How many entries the state in Python has for these: contents, what is remembered, and windows that merge."""
 
+    def has_objects(self) -> bool:
+        """Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``."""
+
     def next_due(self, event_time: bool) -> int | None:
         """The time of the first timer, of event time or by the clock; None where there is none."""
 
@@ -92,7 +95,16 @@ class KeyedTriggers:
     def news(
         self,
     ) -> tuple[
-        list[Batch], list[Batch], list[Batch], list[Batch], list[Batch], list[Batch], bool, list[Batch], list[Batch]
+        list[Batch],
+        list[Batch],
+        list[Batch],
+        list[Batch],
+        list[Batch],
+        list[Batch],
+        bool,
+        list[Batch],
+        list[Batch],
+        list[Any],
     ]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
@@ -102,7 +114,7 @@ class KeyedTriggers:
             of the one under whose name the contents are); of windows of which the trigger has forgotten all (key, start,
             end), and of what it remembers of others (key, start, end, and that). Whether all timers follow, as they are in
             the heaps, or what has been done with them; and these, of event time and by the clock (whether added, time, key,
-            start, end).
+            start, end). Accumulators that are changed in place: then there is None instead of the contents.
 
         Raises:
             ValueError: something of it cannot be in a batch.
@@ -115,6 +127,7 @@ class KeyedTriggers:
         remembered: list[Batch],
         timers: list[Batch],
         by_clock: list[Batch],
+        contents: list[Any],
     ) -> bool:
         """Take the state of Python in place of this one.
 
@@ -124,6 +137,7 @@ class KeyedTriggers:
             remembered: what the trigger remembers of windows.
             timers: all timers of event time as they are in the heap (time, key, start, end).
             by_clock: those by the clock.
+            contents: accumulators that are changed in place; then there is None in ``values``.
 
         Returns:
             Whether all of it can be here; if not, nothing is.

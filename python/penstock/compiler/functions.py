@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler import kinds
 from penstock.compiler.accumulators import is_changed, is_shown
+from penstock.compiler.aliases import aliases_of
 from penstock.compiler.dates import GIVES, gives_dates
+from penstock.compiler.imports import imports_of, stored_names
 from penstock.compiler.invocations import Invocation, bound_method, defaults_of, member, parameters_of, plain_function
 from penstock.compiler.kept import kept_by, variable, with_kept
 from penstock.compiler.lists import Lists, lists_of
@@ -37,15 +37,15 @@ from penstock.compiler.names import (
 )
 from penstock.compiler.opened import opened_by
 from penstock.compiler.patterns import matches_of
-from penstock.compiler.process import KeyedStates, aliases_of, is_context, states_of
+from penstock.compiler.process import is_context, states_of
+from penstock.compiler.process_states import KeyedStates
 from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
 from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
 from penstock.compiler.trees import TREES, Absence, ParsedFile, Tree, Trees
+from penstock.compiler.trigger_states import trigger_states
 from penstock.compiler.windows import with_trigger_window, with_window
 
-_IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
-_OURS = frozenset({"penstock", "pyflink"})
 _LIBRARY = os.path.dirname(os.__file__)
 _LONGEST = 1 << 20
 
@@ -114,6 +114,7 @@ class _Unit:
     states: KeyedStates = field(default_factory=KeyedStates)
     tags: list[str] = field(default_factory=list)
     answering: FunctionType | None = None  # the method of a trigger that answers with a TriggerResult
+    merging: FunctionType | None = None  # the function that makes two accumulators one
     kept_attributes: tuple[tuple[str, ...], int] = (), 0
     entry: int = 0  # the number of the user's function; the one before emits what it gives
 
@@ -134,6 +135,8 @@ class _Unit:
             self._compile_stand_in(called, count, result, method)
             return
         emits, changes = method in kinds.EMITTING, kinds.ACCUMULATORS.get(method, ())
+        if method in kinds.OF_TRIGGER:
+            self.states = trigger_states(function)
         if method in kinds.WITH_CONTEXT or method in kinds.OF_TRIGGER:
             count -= 1
             keywords = {**keywords, self._context_name(plain, len(first) + count): self.context}
@@ -258,6 +261,7 @@ class _Unit:
                 names, _ = self.kept_attributes = kept_by(first[0], tree, itself) if first else ((), 0)
                 tree = with_kept(tree, itself, names)
                 call = replace(call, kept=[variable(itself, name) for name in names])
+            self.merging = function if call.method == "merge" else None
             self.answering = function if call.method in kinds.ANSWERING else None
             self.functions[number] = self._compile(function, call, file, tree)
         except RefusedError as error:
@@ -281,11 +285,13 @@ class _Unit:
         assigned = assigned_names(tree)
         asked = bool(statics) or any(isinstance(part, ast.Import | ast.ImportFrom) for part in body_of(tree))
         stored = (
-            {name for part in body_of(tree) for node in ast.walk(part) for name in _stored(node)} if asked else set()
+            {name for part in body_of(tree) for node in ast.walk(part) for name in stored_names(node)}
+            if asked
+            else set()
         )
         initial = {name: static for name, static in statics.items() if name in stored}
         statics = {name: static for name, static in statics.items() if name not in stored}
-        statics.update(_imports(tree, stored))
+        statics.update(imports_of(tree, stored))
         scope = Scope(function, file, self.trees, statics, assigned, opened=self.opened, states=self.states)
         scope.tags = self.tags if any(map(is_context, statics.values())) else None
         accumulators = [name for place, name in enumerate(parameters) if place in call.changes]
@@ -332,6 +338,7 @@ class _Body(Statements):
         super().__init__(scope, lists, result, is_generator)
         self.unit = unit
         self.makes_sets = unit.makes_sets
+        self.merges = scope.function is unit.merging
         self.answers = scope.function is unit.answering
 
     def combining(self, function: Any, method: str, count: int, node: ast.AST) -> int:
@@ -390,32 +397,6 @@ def _is_of_library(function: FunctionType) -> bool:
     """Whether a function is of Python's library or an installed one, where a place helps nobody."""
     path = function.__code__.co_filename
     return path.startswith(_LIBRARY) or any(folder in path for folder in ("site-packages", "dist-packages"))
-
-
-def _stored(node: ast.AST) -> tuple[str, ...]:
-    return (node.id,) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del) else ()
-
-
-def _imports(tree: Tree, stored: set[str]) -> dict[str, Static]:
-    """The imports at the beginning of a function, of modules of Python's library that are without effects."""
-    statics: dict[str, Static] = {}
-    for node in () if isinstance(tree, ast.Lambda) else tree.body:
-        names = node.names if isinstance(node, ast.Import | ast.ImportFrom) else []
-        for alias in names:
-            name = alias.asname or alias.name
-            module = alias.name if isinstance(node, ast.Import) else getattr(node, "module", None) or ""
-            if not _is_importable(module) or name in stored:
-                continue
-            loaded: ModuleType = importlib.import_module(module)
-            value = loaded if isinstance(node, ast.Import) else vars(loaded).get(alias.name)
-            if "." not in name and value is not None:
-                statics[name] = Static(value, name)
-    return statics
-
-
-def _is_importable(module: str) -> bool:
-    """Whether a module is everywhere the same, so not one that the user ships with a program."""
-    return module in _IMPORTABLE or (module.partition(".")[0] in _OURS and module in sys.modules)
 
 
 def _is_empty(node: ast.stmt) -> bool:

@@ -23,7 +23,8 @@ _NEW_BY_CALL = {
     "lib": {"json.loads"},
     "method": {"split", "rsplit", "splitlines"},
 }
-_IN_PLACE = frozenset({"append", "add"})
+_IN_PLACE = frozenset({"append", "add", "extend", "update"})
+_CONTAINERS = frozenset({"list", "dict", "each", "new_set"})
 _NUMBERS_AND_TEXTS = frozenset({"len", "int", "float", "str", "abs", "round", "bool", "ord", "chr", "repr", "hash"})
 
 
@@ -84,6 +85,11 @@ def is_new(value: Json) -> bool:
     if value[0] == "if":
         return is_new(value[2]) and is_new(value[3])
     return value[0] in _NEW or (value[0] in _NEW_BY_CALL and value[1] in _NEW_BY_CALL[value[0]])
+
+
+def is_new_part(value: Json) -> bool:
+    """Whether an expression of a program makes a list, a dict or a set that nothing else has."""
+    return value[0] in _CONTAINERS or (value[0] == "builtin" and value[1] in _NEW_BY_CALL["builtin"])
 
 
 def lists_of(tree: Tree, parameters: set[str], *, emits: bool, accumulators: Sequence[str] = ()) -> Lists:

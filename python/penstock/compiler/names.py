@@ -54,7 +54,7 @@ PAIR_CONTEXT = Context(
 TRIGGER_CONTEXT = Context(
     {"get_current_watermark": "watermark", "get_current_processing_time": "now"},
     False,
-    "the context of a trigger is used for more than the watermark, the clock and timers",
+    "the context of a trigger is used for more than the watermark, the clock, timers and state",
     registers=True,
 )
 """That of a trigger."""

@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.compiler.functions import compile_function
 from penstock.compiler.kinds import AGGREGATE
+from penstock.compiler.process_states import KeyedStates
 from penstock.compiler.program import Compiled, Refusal
+from penstock.compiler.trigger_states import trigger_states
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.operator import StreamOperator
@@ -228,7 +230,8 @@ class Compilation:
             if (program := self._program(function, kind)) is not None
         }
         of_evictor = programs.pop(_OF_EVICTOR, None)
-        return TriggerPrograms(programs, of_evictor)
+        states = trigger_states(inner_trigger(operator.trigger)[0]) if "on_element" in programs else KeyedStates()
+        return TriggerPrograms(programs, of_evictor, tuple(states.native))
 
     def _window_verdicts(self, operator: WindowOperator) -> list[Verdict]:
         """Of the methods or the function that reduce windows, and of the windows."""
@@ -369,7 +372,7 @@ def _why_python(operator: WindowOperator) -> str | None:
         reason = why_untriggered(operator) or why_uncompiled(operator)
         if reason is not None:
             return reason
-    return why_unknown(*how, operator.function, operator.lateness)
+    return why_unknown(operator.function)
 
 
 def _strategy(operator: StreamOperator) -> WatermarkStrategy[Any] | None:

@@ -9,21 +9,21 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 from penstock.common.functions.output_tag import OutputTag
 from penstock.common.functions.state import TimeDomain
 from penstock.compiler.descriptors import Opening
-from penstock.compiler.held_lists import HeldLists, held_lists, is_read
+from penstock.compiler.held_lists import held_lists, is_read
 from penstock.compiler.lists import is_new
-from penstock.compiler.names import Context, Scope, Static, written
+from penstock.compiler.names import Context, Static, written
 from penstock.compiler.patterns import Patterns
+from penstock.compiler.process_states import COMBINING, KeyedStates
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
-from penstock.compiler.trees import ParsedFile, Tree, Trees
-from penstock.runtime.usercode.functions import mark
+from penstock.compiler.trees import ParsedFile, Trees
+from penstock.compiler.trigger_states import asked_state
 
 _GETTERS = {
     "get_state": "value",
@@ -32,8 +32,6 @@ _GETTERS = {
     "get_reducing_state": "reducing",
     "get_aggregating_state": "aggregating",
 }
-_COMBINING = {"reducing": ("reduce",), "aggregating": ("create_accumulator", "add", "get_result")}
-"""By kind of state: the methods of its function that are called."""
 _TIMERS = {
     "register_event_time_timer": "register",
     "delete_event_time_timer": "delete",
@@ -54,29 +52,10 @@ _MAP_READS = {"get": "map_get", "contains": "map_has", "is_empty": "map_empty"}
 _MAP_READS.update({part: f"map_{part}" for part in ("keys", "values", "items")})
 """By method of a map state, with a key or without: the expression."""
 _KEYED_READS = ("get", "contains")
-
-
-@dataclass(frozen=True)
-class KeyedStates:
-    """The states that an object's ``open`` gets, by the attributes they are kept in."""
-
-    owner: Any = None
-    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
-    functions: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Those of reducing and aggregating states, as far as they are known."""
-    lists: HeldLists = field(default_factory=dict[ast.AST, Mapping[str, str]])
-    """The variables of methods that have the lists of value states."""
-
-    @property
-    def native(self) -> dict[str, tuple[str, str]]:
-        """The attributes of those that programs have, in the order of their numbers: kind, and the mark of its
-        functions."""
-        known = {name: kind for name, kind in self.kinds.items() if kind not in _COMBINING or name in self.functions}
-        return {name: (kind, self._mark(name, kind)) for name, kind in known.items()}
-
-    def _mark(self, name: str, kind: str) -> str:
-        function = self.functions.get(name)
-        return "" if function is None else mark(function, _COMBINING[kind])
+OTHER_STATES = (
+    "native triggers have values without a default, and reductions, which do not expire, with descriptors that are "
+    "attributes of the trigger, and call their methods only"
+)
 
 
 def states_of(
@@ -102,7 +81,7 @@ def states_of(
     for name, kind in kinds.items():
         call = once[name]
         descriptor = call.args[0] if isinstance(call, ast.Call) and len(call.args) == 1 else None
-        if kind in _COMBINING:
+        if kind in COMBINING:
             functions[name] = opening.combining(descriptor, kind)
     functions = {name: known for name, known in functions.items() if known is not None}
     methods = (trees.of(member) for member in _methods_of(type(owner)) if member is not function)
@@ -134,8 +113,8 @@ class ProcessCalls(Patterns):
 
     services: set[str]
     """The variables that are the timer service."""
-    aliases: Mapping[str, ast.Attribute] = MappingProxyType({})
-    """The variables that are a state, and the attribute that it is."""
+    aliases: Mapping[str, ast.expr] = MappingProxyType({})
+    """The variables that are a state, and the expression that it is."""
     held: Mapping[str, tuple[int, int]] = MappingProxyType({})
     """The variables that have the list of a state: its number, and the variable that says whether it is the state's."""
 
@@ -158,6 +137,8 @@ class ProcessCalls(Patterns):
         context = self._context(called.value)
         if context is None:
             return None
+        if self._is_of_trigger(called):
+            raise RefusedError(OTHER_STATES, node)
         if called.attr not in context.asks or node.args or node.keywords:
             raise RefusedError(context.more, node)
         return ["around", context.asks[called.attr]]
@@ -184,14 +165,18 @@ class ProcessCalls(Patterns):
         method, of = node.func.attr, node.func.value
         if self._has_timers(of) and method in _TIMERS:
             return [[_TIMERS[method], self.expression(self._argument(node), Use.READ)]]
+        if method == "merge_partitioned_state" and self._is_of_trigger(node.func):
+            return self._merge_state(self._argument(node), node)
         state = self._state(of)
         if state is None:
+            if isinstance(of, ast.Call) and self._is_of_trigger(of.func):
+                raise RefusedError(OTHER_STATES, node)
             return None
         number, kind = state
         name = next((name for name, (of, _) in self.held.items() if of == number), None)
         if name is not None and method in ("clear", "update"):
             return self._give_list(name, node, method)
-        if kind in _COMBINING and method == "add":
+        if kind in COMBINING and method == "add":
             return self._combine(state, self._argument(node), node)
         if kind == "map" and method in ("put", "put_all", "remove"):
             return [self._map_change(number, method, node)]
@@ -317,13 +302,35 @@ class ProcessCalls(Patterns):
         result = ["call", self._method_of(state, "add", 2, node), added, ["if", usable, before, new]]
         return [begin, ["combine", number, result]]
 
+    def _is_of_trigger(self, called: ast.expr) -> bool:
+        """Whether a method of a context is called that gives state to a trigger."""
+        of = called.value if isinstance(called, ast.Attribute) and called.attr.endswith("_partitioned_state") else None
+        return of is not None and self._context(of) is not None
+
+    def _merge_state(self, descriptor: ast.expr, node: ast.AST) -> list[Json]:
+        """The values of a state of windows that have become one: reduced in order, and then with that of the one."""
+        state = self._state_of(descriptor)
+        if state is None or state[1] != "reducing":
+            raise RefusedError(OTHER_STATES, node)
+        number, reduce = state[0], self._method_of(state, "reduce", 2, node)
+        begun, merged, item = (self.scope.fresh() for _ in range(3))
+        first = [["set", merged, ["local", item]], ["set", begun, ["const", True]]]
+        more = [["set", merged, ["call", reduce, ["local", merged], ["local", item]]]]
+        both = ["call", reduce, ["shown", number], ["local", merged]]
+        put = ["if", ["usable", number], [["combine", number, both]], [["combine", number, ["local", merged]]]]
+        return [
+            ["set", begun, ["const", False]],
+            ["for", item, ["merged", number], [["if", ["local", begun], more, first]]],
+            ["if", ["local", begun], [put], []],
+        ]
+
     def _method_of(self, state: tuple[int, str], method: str, count: int, node: ast.AST) -> int:
         states = self.scope.states
         return self.combining(states.functions[list(states.native)[state[0]]], method, count, node)
 
     def _read(self, state: tuple[int, str], node: ast.Call, method: str, use: Use) -> Json:
         number, kind = state
-        if kind in _COMBINING and method == "get" and not node.args and not node.keywords:
+        if kind in COMBINING and method == "get" and not node.args and not node.keywords:
             if kind == "reducing":
                 return ["state", number]
             result = ["call", self._method_of(state, "get_result", 1, node), ["shown", number]]
@@ -344,6 +351,13 @@ class ProcessCalls(Patterns):
         states = self.scope.states
         if isinstance(node, ast.Name) and not any(node.id in names for names in self.scope.inner):
             node = self.aliases.get(node.id, node)
+        if states is not None and states.asked:
+            node = asked_state(node, self.scope) or ast.Constant(None)
+        return self._state_of(node)
+
+    def _state_of(self, node: ast.expr) -> tuple[int, str] | None:
+        """The number and kind of the state of an attribute."""
+        states = self.scope.states
         if states is None or not isinstance(node, ast.Attribute) or not self.scope.is_state(node):
             return None
         kind, native = states.kinds[node.attr], list(states.native)
@@ -366,23 +380,6 @@ class ProcessCalls(Patterns):
 
     def _is_service(self, node: ast.expr) -> bool:
         return self.is_service(node) or (isinstance(node, ast.Name) and node.id in self.services)
-
-
-def aliases_of(scope: Scope, values: Mapping[str, list[ast.expr | None]], tree: Tree) -> dict[str, ast.Attribute]:
-    """The variables of a function that are a state: assigned once, in every call, before they are used."""
-    aliases: dict[str, ast.Attribute] = {}
-    for node in [] if isinstance(tree, ast.Lambda) else tree.body:
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Attribute):
-            continue
-        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-        if len(names) != 1 or len(node.targets) != 1 or values.get(names[0]) != [node.value]:
-            continue
-        uses = [part for part in ast.walk(tree) if isinstance(part, ast.Name) and part.id == names[0]]
-        if scope.is_state(node.value) and all(
-            part.lineno > node.lineno for part in uses if part is not node.targets[0]
-        ):
-            aliases[names[0]] = node.value
-    return aliases
 
 
 def is_context(static: Static | None) -> bool:

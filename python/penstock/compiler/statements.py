@@ -9,7 +9,7 @@ from types import BuiltinFunctionType
 
 from penstock.compiler.calls import Calls
 from penstock.compiler.expressions import BINARY
-from penstock.compiler.lists import Lists, is_never_list, is_new, sorted_into
+from penstock.compiler.lists import Lists, is_never_list, is_new, is_new_part, sorted_into
 from penstock.compiler.names import Scope, Static
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
@@ -44,6 +44,7 @@ class Statements(Calls):
         self.lists = lists
         self.result = result  # what is done with the function's result
         self.is_generator = is_generator
+        self.merges = False  # whether it makes two accumulators one
         self.answers = False  # whether it is a method of a trigger that answers with a TriggerResult
 
     def _are_services(self, values: Sequence[ast.expr | None]) -> bool:
@@ -128,10 +129,12 @@ class Statements(Calls):
         if processed is not None:
             return processed
         change = self.lists.change(value)
-        if change is not None:
+        if change is not None and not (change[1] == "update" and change[0] in self.lists.parts):
             name, method, item = change
             if method == "append":
-                kept = self.expression(item)
+                kept = self._part_value(item) if name in self.lists.parts else self.expression(item)
+                if name in self.lists.parts and is_new_part(kept):
+                    return [["change", "append_new", ["local", self._number(name, node)], kept]]
                 append = ["yield", kept] if name == self.lists.sink else self._append(name, kept, node)
                 return [append, *self.kept_list(name)]
             if method == "update":
@@ -142,7 +145,7 @@ class Statements(Calls):
         part = self.lists.part_change(value)
         if part is not None:
             method, changed, item = part
-            return [["change", method, self.expression(changed, Use.READ), self.expression(item)]]
+            return [self._change_part(method, changed, item)]
         name = sorted_into(value)
         if name is not None and name in self.growing and isinstance(value, ast.Call):
             static = self.scope.static(value.func)
@@ -169,8 +172,25 @@ class Statements(Calls):
     def _put(self, name: str, index: ast.expr, value: Json, node: ast.AST) -> Json:
         return ["put", self._number(name, node), self.expression(index), value]
 
+    def _change_part(self, method: str, changed: ast.expr, item: ast.expr) -> Json:
+        """The call of a method that changes something in an accumulator."""
+        if method in ("extend", "update"):
+            return ["change", method, self.expression(changed, Use.READ), self.expression(item, Use.ITERATE)]
+        value = self._part_value(item) if method == "append" else self.expression(item)
+        method = "append_new" if method == "append" and is_new_part(value) else method
+        return ["change", method, self.expression(changed, Use.READ), value]
+
+    def _part_value(self, node: ast.expr) -> Json:
+        """A value that will be in an accumulator: a set among others."""
+        before, self.makes_sets = self.makes_sets, isinstance(node, ast.Call)
+        try:
+            return self.expression(node)
+        finally:
+            self.makes_sets = before
+
     def _change_item(self, changed: ast.expr, index: ast.expr, value: Json) -> Json:
-        return ["change", "put", self.expression(changed, Use.READ), self.expression(index), value]
+        method = "put_new" if is_new_part(value) else "put"
+        return ["change", method, self.expression(changed, Use.READ), self.expression(index), value]
 
     def _extend(self, name: str, items: ast.expr, node: ast.AST) -> list[Json]:
         if name == self.lists.sink:
@@ -198,11 +218,14 @@ class Statements(Calls):
         if entry is not None and len(node.targets) == 1:
             return [self.entry_put(entry, self.expression(node.value))]
         item = self.lists.item(node.targets[0])
+        if item is not None and len(node.targets) == 1 and item[0] in self.lists.parts:
+            value, whole = self._part_value(node.value), ast.Name(item[0], ast.Load())
+            return [self._change_item(whole, item[1], value) if is_new_part(value) else self._put(*item, value, node)]
         if item is not None and len(node.targets) == 1:
             return [self._put(*item, self.expression(node.value), node), *self.kept_list(item[0])]
         part = self.lists.part_item(node.targets[0])
         if part is not None and len(node.targets) == 1:
-            return [self._change_item(*part, self.expression(node.value))]
+            return [self._change_item(*part, self._part_value(node.value))]
         names = {part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
         if names & {self.lists.sink} or names & self.services:
             return []
@@ -265,7 +288,7 @@ class Statements(Calls):
             operator = _operator(node)
             new = [IN_PLACE.get(operator, operator), self.entry_read(target), self.expression(node.value, Use.READ)]
             return [self.entry_put(entry, new)]
-        item = self.lists.item(target)
+        item = None if self.merges else self.lists.item(target)
         if item is not None:
             name, index = item
             old = ["index", ["local", self._number(name, node)], self.expression(index, Use.READ)]

@@ -92,11 +92,6 @@ def reads_opened(text: str) -> bool:
     return '["opened",' in text
 
 
-def changes(text: str) -> bool:
-    """Whether a program changes lists and sets that it is called with, in place."""
-    return '["change",' in text
-
-
 def filled(text: str, values: Callable[[str, bool], Json]) -> str:
     """A program with constants in place of the attributes that ``open`` assigns (``["opened", name, keeps]``).
     ``values`` takes the name of one, and whether the result may hold the object itself."""

@@ -3,12 +3,14 @@
 use penstock_columns::{Batch as Columns, CountSpec, CountWindows, Counted};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::batches::Batch;
 use super::pipelines::Program;
+use super::trees::{object_of, trees_of};
 use super::windows::contents_of;
 
-type News = (Vec<Batch>, Vec<Batch>, Vec<Batch>);
+type News<'py> = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Bound<'py, PyAny>>);
 
 /// Windows by key on the global window with a ``CountTrigger``, as ``penstock.runtime.operators.window`` has them, on columns.
 ///
@@ -58,6 +60,11 @@ impl KeyedCounts {
         self.windows.len()
     }
 
+    /// Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``.
+    fn has_objects(&self) -> bool {
+        self.windows.has_objects()
+    }
+
     /// How many windows have records that came since they fired. O(windows).
     fn counting(&self) -> usize {
         self.windows.counting()
@@ -88,15 +95,17 @@ impl KeyedCounts {
     ///
     /// Returns:
     ///     Batches of empty windows (key and two numbers), of what is in others (key, two numbers, contents), and of how many
-    ///     records came since these fired (key, number).
+    ///     records came since these fired (key, number). Accumulators that are changed in place: then there is None instead of
+    ///     the contents.
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
-    fn news(&mut self) -> PyResult<News> {
+    fn news<'py>(&mut self, py: Python<'py>) -> PyResult<News<'py>> {
         let news = self.windows.news().map_err(|_| PyValueError::new_err("these windows cannot be in a batch"))?;
         let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect();
         let [removed, values, counts] = [news.removed, news.values, news.counts].map(batches);
-        Ok((removed, values, counts))
+        let contents = news.contents.iter().map(|tree| object_of(py, tree)).collect::<PyResult<_>>()?;
+        Ok((removed, values, counts, contents))
     }
 
     /// Take the state of Python in place of this one.
@@ -104,12 +113,14 @@ impl KeyedCounts {
     /// Args:
     ///     values: what is in windows (key, 0, 0, contents).
     ///     counts: how many records came since they fired (key, number).
+    ///     contents: accumulators that are changed in place; then there is None in ``values``.
     ///
     /// Returns:
     ///     Whether all of it can be here; if not, nothing is.
-    fn load(&mut self, values: Vec<PyRef<'_, Batch>>, counts: Vec<PyRef<'_, Batch>>) -> bool {
+    fn load(&mut self, values: Vec<PyRef<'_, Batch>>, counts: Vec<PyRef<'_, Batch>>, contents: &Bound<'_, PyList>) -> bool {
+        let Some(contents) = trees_of(contents) else { return false };
         let [values, counts] = [values, counts].map(|all| all.iter().map(|batch| batch.columns.clone()).collect::<Vec<_>>());
-        self.windows.load(&values, &counts).is_ok()
+        self.windows.load(&values, &counts, &contents).is_ok()
     }
 
     /// Forget everything.

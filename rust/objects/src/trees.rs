@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use penstock_columns::Tree;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyString, PyTuple};
 
 use super::items::{long, text};
 
@@ -23,6 +23,11 @@ pub fn object_of<'py>(py: Python<'py>, tree: &Tree) -> PyResult<Bound<'py, PyAny
         Tree::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
         Tree::Tuple(items) => PyTuple::new(py, all(items)?)?.into_any(),
         Tree::List(items) => PyList::new(py, all(items)?)?.into_any(),
+        Tree::Dict(entries) => {
+            let dict = PyDict::new(py);
+            entries.iter().try_for_each(|(key, value)| dict.set_item(object_of(py, key)?, object_of(py, value)?))?;
+            dict.into_any()
+        }
         Tree::Set(items) => {
             let set = PySet::empty(py)?; // one by one, so that its order is that of a set which has been added to
             items.iter().try_for_each(|item| set.add(object_of(py, item)?))?;
@@ -66,6 +71,11 @@ fn tree_of(object: &Bound<'_, PyAny>, known: &mut HashSet<usize>, depth: usize) 
     }
     if let Ok(items) = object.cast_exact::<PyList>() {
         return items.iter().map(|item| tree_of(&item, known, depth)).collect::<Option<_>>().map(Tree::List);
+    }
+    if let Ok(entries) = object.cast_exact::<PyDict>() {
+        let entry =
+            |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| Some((tree_of(&key, known, depth)?, tree_of(&value, known, depth)?));
+        return entries.iter().map(entry).collect::<Option<_>>().map(Tree::Dict);
     }
     let items = object.cast_exact::<PySet>().ok()?;
     items.iter().map(|item| tree_of(&item, known, depth)).collect::<Option<_>>().map(Tree::Set)

@@ -3,15 +3,18 @@
 use penstock_columns::{Batch as Columns, Delta, Evictor, Own, Rule, Trigger, TriggerSpec, TriggerWindows, Value, WindowSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::batches::Batch;
 use super::pipelines::Program;
 use super::process::domain;
+use super::trees::{object_of, trees_of};
 use super::windows::{TakenRecords, assigner_of, contents_of};
 
 /// Removed and changed contents, windows that merge and are over or new, what is forgotten and remembered, whether all timers
-/// follow, and those of both kinds.
-type News = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>, Vec<Batch>);
+/// follow, those of both kinds, and accumulators that are changed in place.
+type News<'py> =
+    (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>, Vec<Batch>, Vec<Bound<'py, PyAny>>);
 
 /// A trigger: its kind, whether it is of event time, a number, a threshold, programs, and whether it purges.
 type TriggerParts<'py> = (String, bool, i64, Option<Threshold>, Vec<Option<PyRef<'py, Program>>>, bool);
@@ -108,6 +111,11 @@ impl KeyedTriggers {
         self.windows.entries()
     }
 
+    /// Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``.
+    fn has_objects(&self) -> bool {
+        self.windows.has_objects()
+    }
+
     /// The time of the first timer, of event time or by the clock; None where there is none.
     fn next_due(&self, event_time: bool) -> Option<i64> {
         self.windows.next_due(domain(event_time))
@@ -158,18 +166,19 @@ impl KeyedTriggers {
     ///     of the one under whose name the contents are); of windows of which the trigger has forgotten all (key, start,
     ///     end), and of what it remembers of others (key, start, end, and that). Whether all timers follow, as they are in
     ///     the heaps, or what has been done with them; and these, of event time and by the clock (whether added, time, key,
-    ///     start, end).
+    ///     start, end). Accumulators that are changed in place: then there is None instead of the contents.
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
-    fn news(&mut self) -> PyResult<News> {
+    fn news<'py>(&mut self, py: Python<'py>) -> PyResult<News<'py>> {
         let news = self.windows.news().map_err(|_| PyValueError::new_err("these windows cannot be in a batch"))?;
         let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect();
         let windows = news.windows;
+        let contents = windows.contents.iter().map(|tree| object_of(py, tree)).collect::<PyResult<_>>()?;
         let [removed, values, unlisted, listed] = [windows.removed, windows.values, windows.unlisted, windows.listed].map(batches);
         let [forgotten, remembered] = [news.forgotten, news.remembered].map(batches);
         let [event, clock] = news.timers.map(batches);
-        Ok((removed, values, unlisted, listed, forgotten, remembered, news.all, event, clock))
+        Ok((removed, values, unlisted, listed, forgotten, remembered, news.all, event, clock, contents))
     }
 
     /// Take the state of Python in place of this one.
@@ -180,6 +189,7 @@ impl KeyedTriggers {
     ///     remembered: what the trigger remembers of windows.
     ///     timers: all timers of event time as they are in the heap (time, key, start, end).
     ///     by_clock: those by the clock.
+    ///     contents: accumulators that are changed in place; then there is None in ``values``.
     ///
     /// Returns:
     ///     Whether all of it can be here; if not, nothing is.
@@ -190,10 +200,12 @@ impl KeyedTriggers {
         remembered: Vec<PyRef<'_, Batch>>,
         timers: Vec<PyRef<'_, Batch>>,
         by_clock: Vec<PyRef<'_, Batch>>,
+        contents: &Bound<'_, PyList>,
     ) -> bool {
+        let Some(contents) = trees_of(contents) else { return false };
         let columns = |all: Vec<PyRef<'_, Batch>>| all.iter().map(|batch| batch.columns.clone()).collect::<Vec<_>>();
         let [listed, values, remembered, timers, by_clock] = [listed, values, remembered, timers, by_clock].map(columns);
-        self.windows.load(&listed, &values, &remembered, [&timers, &by_clock]).is_ok()
+        self.windows.load(&listed, &values, &remembered, [&timers, &by_clock], &contents).is_ok()
     }
 
     /// Forget everything.

@@ -95,6 +95,11 @@ impl KeyedWindows {
         self.windows.len()
     }
 
+    /// Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``.
+    fn has_objects(&self) -> bool {
+        self.windows.has_objects()
+    }
+
     /// Whether there is neither a window nor a timer.
     fn is_empty(&self) -> bool {
         self.windows.is_empty()

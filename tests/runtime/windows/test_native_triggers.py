@@ -10,8 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penstock import _native
+from penstock.common import Types
+from penstock.common.functions.state_descriptor import (
+    ListStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
 from penstock.compiler.operators import Compilation, Verdict
 from penstock.runtime.buffers.signals import MAX_WATERMARK
+from penstock.runtime.operators.native_triggers import inner_trigger
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.windows.assigners import GlobalWindows
 from penstock.runtime.windows.evictors import CountEvictor, DeltaEvictor, TimeEvictor
@@ -130,6 +138,112 @@ class EachSecond(Trigger):
         return TriggerResult.PURGE if time % 4 == 0 else TriggerResult.FIRE
 
 
+class CountsItself(Trigger):
+    """Fires with so many records, as Flink's own trigger does, which it remembers in a state of its own."""
+
+    def __init__(self, most):
+        self.most = most
+        self.count = ReducingStateDescriptor("count", lambda a, b: a + b, Types.LONG())
+
+    def can_merge(self):
+        return True
+
+    def on_element(self, value, timestamp, window, context):
+        count = context.get_partitioned_state(self.count)
+        count.add(1)
+        if count.get() >= self.most:
+            count.clear()
+            return TriggerResult.FIRE
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time, window, context):
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(self, time, window, context):
+        return TriggerResult.CONTINUE
+
+    def on_merge(self, window, context):
+        context.merge_partitioned_state(self.count)
+
+    def clear(self, window, context):
+        context.get_partitioned_state(self.count).clear()
+
+
+class EarlyAndLate(Trigger):
+    """Fires some time after the first record, for large values that differ from the last one, and at the end; forgets
+    one of its states only. What a window remembers that has become another one stays."""
+
+    last = ValueStateDescriptor("last", Types.LONG())
+
+    def __init__(self, forgets=True):
+        self.forgets = forgets
+        self.next = ValueStateDescriptor("next", Types.LONG())
+        self.largest = ReducingStateDescriptor("a largest", larger_number, Types.LONG())
+
+    def can_merge(self):
+        return True
+
+    def on_element(self, value, timestamp, window, context):
+        largest = context.get_partitioned_state(self.largest)
+        last = context.get_partitioned_state(self.last)
+        if window.max_timestamp() > context.get_current_watermark():
+            context.register_event_time_timer(window.max_timestamp())
+        if context.get_partitioned_state(self.next).value() is None:
+            time = window.start + 2
+            context.register_event_time_timer(time)
+            context.get_partitioned_state(self.next).update(time)
+        largest.add(value[1])
+        before = last.value() or 0
+        last.update(value[1] if value[1] != 3 else None)
+        if largest.get() > 5 and before != value[1]:
+            return TriggerResult.FIRE
+        return TriggerResult.FIRE_AND_PURGE if value[1] == -5 else TriggerResult.CONTINUE
+
+    def on_event_time(self, time, window, context):
+        following = context.get_partitioned_state(self.next)
+        if following.value() == time:
+            following.clear()
+            return TriggerResult.FIRE
+        return TriggerResult.FIRE if time == window.max_timestamp() else TriggerResult.CONTINUE
+
+    def on_merge(self, window, context):
+        context.merge_partitioned_state(self.largest)
+        if window.max_timestamp() > context.get_current_watermark():
+            context.register_event_time_timer(window.max_timestamp())
+        context.get_partitioned_state(self.last).update(window.end)
+
+    def clear(self, window, context):
+        time = context.get_partitioned_state(self.next).value()
+        if time is not None:
+            context.delete_event_time_timer(time)
+        context.delete_event_time_timer(window.max_timestamp())
+        if self.forgets:
+            context.get_partitioned_state(self.next).clear()
+            context.get_partitioned_state(self.last).clear()
+
+
+class Changing(Trigger):
+    """Fires where a value changes; on any window."""
+
+    def __init__(self):
+        self.last = ValueStateDescriptor("last", Types.LONG())
+
+    def on_element(self, value, timestamp, window, context):
+        state = context.get_partitioned_state(self.last)
+        before = state.value()
+        if before is not None and before == value[1]:
+            return TriggerResult.CONTINUE
+        state.update(value[1])
+        return TriggerResult.FIRE if before is not None else TriggerResult.CONTINUE
+
+    def clear(self, window, context):
+        context.get_partitioned_state(self.last).clear()
+
+
+def larger_number(one, other):
+    return one if one > other else other
+
+
 TRIGGERS: dict[str, Trigger[Any, Any]] = {
     "at the end": PurgingTrigger(EventTimeTrigger()),
     "by the clock": PurgingTrigger(ProcessingTimeTrigger()),
@@ -149,7 +263,16 @@ TRIGGERS: dict[str, Trigger[Any, Any]] = {
     "early": Early(3, 4),
     "early, purging": PurgingTrigger(Early(2, 6)),
     "each second": EachSecond(),
+    "with state": CountsItself(3),
+    "with state, purging": PurgingTrigger(CountsItself(2)),
+    "early and late": EarlyAndLate(),
+    "that forgets nothing": EarlyAndLate(False),
+    "changing": Changing(),
+    "changing, purging": PurgingTrigger(Changing()),
 }
+WITH_STATE = [name for name, trigger in TRIGGERS.items() if hasattr(inner_trigger(trigger)[0], "last")]
+WITH_STATE += ["with state", "with state, purging"]
+SEEN_IN_PYTHON = ["sum, seen", "seen", "applied", "aggregate, applied"]
 EVICTORS = {
     "count": CountEvictor(2),
     "count, after": CountEvictor(3, True),
@@ -161,7 +284,9 @@ EVICTORS = {
     "delta, after": DeltaEvictor(3.5, Differences(), True),
 }
 MERGING = [name for name, trigger in TRIGGERS.items() if trigger.can_merge()]
-ENDLESS = [name for name in TRIGGERS if "early" not in name and not TRIGGERS[name].needs_an_end()]
+ENDLESS = [
+    name for name in TRIGGERS if "early" not in name and "nothing" not in name and not TRIGGERS[name].needs_an_end()
+]
 REDUCING = ["sum", "max", "min by, last", "aggregate", "number, with ends", "sum, seen", "seen", "all, with ends"]
 ENDLESS_FUNCTIONS = {name: FUNCTIONS[name] for name in ("sum", "min", "aggregate", "largest", "applied")} | SEEING
 
@@ -179,7 +304,8 @@ LATENESS = st.sampled_from([0, 0, 4, 15])
 TAG = st.sampled_from([None, "late"])
 
 
-def functions_of(data: st.DataObject, names: list[str] = REDUCING) -> Any:
+def functions_of(data: st.DataObject, trigger: str, names: list[str] = REDUCING) -> Any:
+    names = [name for name in names if trigger not in WITH_STATE or name not in SEEN_IN_PYTHON]
     return FUNCTIONS[data.draw(st.sampled_from(names))]
 
 
@@ -192,7 +318,7 @@ def test_event_time(assigner, trigger, data, steps, lateness, tag, tracked):
     windows = BY_EVENT_TIME[assigner]
     if trigger == "event":
         lateness = 4
-    spec = spec_of(windows, trigger, functions_of(data), lateness=lateness, late_tag=tag)
+    spec = spec_of(windows, trigger, functions_of(data, trigger), lateness=lateness, late_tag=tag)
     follow(Both(spec, tracked), steps)
 
 
@@ -202,14 +328,15 @@ def test_event_time(assigner, trigger, data, steps, lateness, tag, tracked):
 @settings(max_examples=examples(40))
 @given(data=st.data(), steps=STEPS, tracked=st.booleans())
 def test_the_clock(assigner, trigger, data, steps, tracked):
-    follow(Both(spec_of(BY_CLOCK[assigner], trigger, functions_of(data)), tracked), steps)
+    follow(Both(spec_of(BY_CLOCK[assigner], trigger, functions_of(data, trigger)), tracked), steps)
 
 
 @pytest.mark.parametrize("trigger", ENDLESS)
 @settings(max_examples=examples(60))
 @given(data=st.data(), steps=STEPS, tracked=st.booleans(), evictor=st.sampled_from([None, None, *EVICTORS]))
 def test_the_global_window(trigger, data, steps, tracked, evictor):
-    function = ENDLESS_FUNCTIONS[data.draw(st.sampled_from(list(ENDLESS_FUNCTIONS)))]
+    names = ["sum", "min", "aggregate", "largest"] if trigger in WITH_STATE else list(ENDLESS_FUNCTIONS)
+    function = ENDLESS_FUNCTIONS[data.draw(st.sampled_from(names))]
     follow(Both(spec_of(GlobalWindows(), trigger, function, evictor), tracked), steps)
 
 
@@ -219,7 +346,7 @@ def test_the_global_window(trigger, data, steps, tracked, evictor):
 @given(data=st.data(), steps=STEPS, lateness=LATENESS, tracked=st.booleans())
 def test_evictors(assigner, evictor, data, steps, lateness, tracked):
     trigger = data.draw(st.sampled_from(names_of(assigner)))
-    spec = spec_of(BY_EVENT_TIME[assigner], trigger, functions_of(data), evictor, lateness=lateness)
+    spec = spec_of(BY_EVENT_TIME[assigner], trigger, functions_of(data, trigger), evictor, lateness=lateness)
     follow(Both(spec, tracked), steps)
 
 
@@ -229,7 +356,7 @@ def test_evictors(assigner, evictor, data, steps, lateness, tracked):
 @given(data=st.data(), steps=STEPS)
 def test_evictors_by_the_clock(assigner, evictor, data, steps):
     trigger = data.draw(st.sampled_from(names_of(assigner)))
-    follow(Both(spec_of(BY_CLOCK[assigner], trigger, functions_of(data), evictor)), steps)
+    follow(Both(spec_of(BY_CLOCK[assigner], trigger, functions_of(data, trigger), evictor)), steps)
 
 
 @pytest.mark.parametrize("assigner", BY_EVENT_TIME)
@@ -237,8 +364,20 @@ def test_evictors_by_the_clock(assigner, evictor, data, steps):
 @given(data=st.data(), steps=DOUBTFUL, evictor=st.sampled_from([None, *EVICTORS]))
 def test_doubtful_records_go_through_python(assigner, data, steps, evictor):
     trigger = data.draw(st.sampled_from(names_of(assigner)))
-    function = functions_of(data, ["sum", "max by, last", "known", "number, with ends", "seen"])
+    function = functions_of(data, trigger, ["sum", "max by, last", "known", "number, with ends", "seen"])
     follow(Both(spec_of(BY_EVENT_TIME[assigner], trigger, function, evictor, lateness=4, late_tag="late")), steps)
+
+
+@pytest.mark.parametrize("trigger", WITH_STATE)
+def test_triggers_with_state_stay_in_native_code(trigger):
+    """If Python had them all other tests would pass."""
+    assigner = GlobalWindows() if "changing" in trigger else BY_EVENT_TIME["sessions"]
+    both = Both(spec_of(assigner, trigger, FUNCTIONS["sum"]))
+    batch = _native.Batch.of([("a", number) for number in (1, 2, 3, 3, 6, 1)], [1, 9, 5, 18, 14, 2])
+    assert both.stage.run(batch, 0, 6)[2:] == (6, False)
+    both.stage.flush()
+    both.stage.settle()
+    assert both.stage.leave(1) == 1
 
 
 @pytest.mark.parametrize("trigger", TRIGGERS)
@@ -260,6 +399,33 @@ class Remembering(Own):
     def on_element(self, value, timestamp, window, context):
         context.get_partitioned_state(value[0])
         return TriggerResult.CONTINUE
+
+
+class Listing(Own):
+    values = ListStateDescriptor("values", Types.LONG())
+
+    def on_element(self, value, timestamp, window, context):
+        context.get_partitioned_state(self.values).add(value[1])
+        return TriggerResult.CONTINUE
+
+
+class Defaulting(Own):
+    def __init__(self):
+        self.count = ValueStateDescriptor("count", Types.LONG(), 0)
+
+    def on_element(self, value, timestamp, window, context):
+        context.get_partitioned_state(self.count).update(1)
+        return TriggerResult.CONTINUE
+
+
+class MergingValues(Own):
+    last = ValueStateDescriptor("last", Types.LONG())
+
+    def can_merge(self):
+        return True
+
+    def on_merge(self, window, context):
+        context.merge_partitioned_state(self.last)
 
 
 class Numbered(Own):
@@ -287,7 +453,17 @@ SHORT = "native code needs {} compiled"
 @pytest.mark.parametrize(
     ("changed", "reasons"),
     [
-        ({"trigger": Remembering()}, ["the context of a trigger is used for more", SHORT.format("Remembering")]),
+        ({"trigger": Remembering()}, ["native triggers have values without", SHORT.format("Remembering")]),
+        ({"trigger": Listing()}, ["native triggers have values without", SHORT.format("Listing")]),
+        ({"trigger": Defaulting()}, ["native triggers have values without", SHORT.format("Defaulting")]),
+        (
+            {"trigger": MergingValues(), "assigner": BY_EVENT_TIME["sessions"]},
+            ["native triggers have values without", SHORT.format("MergingValues")],
+        ),
+        (
+            {"trigger": Changing(), "function": FUNCTIONS["seen"]},
+            ["as it could see the state of the trigger"],
+        ),
         ({"trigger": Numbered()}, ["a trigger returns something else", SHORT.format("Numbered")]),
         ({"trigger": Whole()}, ["a window is used for more than", SHORT.format("Whole")]),
         ({"trigger": Ending()}, [SHORT.format("Ending")]),

@@ -14,16 +14,17 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import NativeStage, rows_of
 from penstock.runtime.operators.native_windows import (
     Operator,
+    apart,
     contents_of,
     counted_by,
     is_known,
     seeing_program,
     shows_windows,
+    with_contents,
 )
 from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.store import TRIGGERS
-from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import AggregateWindow, ReduceWindow, WindowFunction
 from penstock.runtime.windows.time_window import GLOBAL_WINDOW
@@ -35,14 +36,13 @@ _COUNTS = f"{TRIGGERS}count"  # the state of a CountTrigger
 def native_counts(
     functions: ModuleType,
     keyed: KeyPartition,
-    assigner: WindowAssigner[Any, Any],
     trigger: Trigger[Any, Any],
     evictor: Evictor[Any] | None,
     function: WindowFunction,
 ) -> Any:
     """Windows by key and number in native code, empty; None where they cannot do what these do."""
     key, counted = keyed.key_program(functions), counted_by(trigger, evictor)
-    if key is None or counted is None or not is_known(assigner, trigger, evictor, function):
+    if key is None or counted is None or not is_known(function):
         return None
     contents = contents_of(functions, function)
     if contents is None:
@@ -62,6 +62,7 @@ class NativeCounts(NativeStage):
         self._functions, self._operator = functions, operator
         self._shows = shows_windows(function) and seeing_program(functions, function) is None
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
+        self._in_place: bool = windows.has_objects()
 
     # --- records ---
 
@@ -90,19 +91,19 @@ class NativeCounts(NativeStage):
         known = sum(len(table) for name in (STATE, _COUNTS) if (table := self._state.find(name, GLOBAL_WINDOW)))
         return len(self._windows) + int(self._windows.counting()) - known
 
-    def _rows(self) -> tuple[list[Any], list[Any]] | None:
-        """The state in Python: contents, and numbers of records."""
-        if any(len(queue) for _, queue in self._state.queues()):
+    def _rows(self) -> tuple[list[Any], list[Any], list[Any]] | None:
+        """The state in Python: contents, numbers of records, and contents that are changed in place."""
+        if self._operator.shares or any(len(queue) for _, queue in self._state.queues()):
             return None
         tables = dict(self._state.tables())
         contents, counts = (self._only(tables.get(name, {})) for name in (STATE, _COUNTS))
         if contents is None or counts is None:
             return None
-        values = [(key, 0, 0, value) for key, value in contents.items()]
+        values, objects = apart([(key, 0, 0, value) for key, value in contents.items()], self._in_place)
         batches = [self._functions.Batch.of(rows) for rows in (values, list(counts.items()))]
         if any(batch is None for batch in batches):
             return None
-        return [batches[0]], [batches[1]]
+        return [batches[0]], [batches[1]], objects
 
     def _only(self, namespaces: Mapping[Any, Table]) -> Table | None:
         """The table of the global window; None if another window has something."""
@@ -114,12 +115,12 @@ class NativeCounts(NativeStage):
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        removed, values, numbers = self._windows.news()
+        removed, values, numbers, objects = self._windows.news()
         contents, counts = (self._state.table(name, GLOBAL_WINDOW) for name in (STATE, _COUNTS))
         for key, _, _ in rows_of(removed):
             contents.pop(key, None)
             counts.pop(key, None)
-        for key, _, _, value in rows_of(values):
+        for key, _, _, value in with_contents(values, objects, self._in_place):
             contents[key] = value
         for key, number in rows_of(numbers):
             if number:

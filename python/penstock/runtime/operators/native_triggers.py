@@ -6,18 +6,20 @@ records came, when they fire next, the record that fired last."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from types import ModuleType
 from typing import Any, Protocol
 
+from penstock.common.functions.state_descriptor import StateDescriptor
 from penstock.runtime import native
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import rows_of
 from penstock.runtime.operators.native_windows import (
     NativeWindows,
     Operator,
+    apart,
     batches_of,
     contents_of,
     is_known,
@@ -26,11 +28,12 @@ from penstock.runtime.operators.native_windows import (
     shows_windows,
     spans_of,
 )
-from penstock.runtime.state.store import TRIGGERS
+from penstock.runtime.state.store import TRIGGERS, handle_of
+from penstock.runtime.state.tracked_tables import frozen
 from penstock.runtime.usercode.functions import simple_name
 from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
-from penstock.runtime.windows.functions import AggregateWindow, WindowFunction
+from penstock.runtime.windows.functions import AggregateWindow, ReduceWindow, WindowFunction
 from penstock.runtime.windows.merging_windows import STATE as SESSIONS
 from penstock.runtime.windows.time_window import GLOBAL_WINDOW, TimeWindow
 from penstock.runtime.windows.triggers import (
@@ -61,6 +64,8 @@ class TriggerPrograms:
 
     trigger: Mapping[str, str] = field(default_factory=dict[str, str])
     evictor: str | None = None
+    states: tuple[str, ...] = ()
+    """The attributes of the trigger that are descriptors of states, in the order in which programs count these."""
 
 
 class Windows(Protocol):
@@ -136,7 +141,15 @@ def why_uncompiled(operator: Windows) -> str | None:
         return f"native code needs {simple_name(trigger)} compiled"
     if isinstance(operator.evictor, DeltaEvictor) and operator.programs.evictor is None:
         return f"native code needs {simple_name(operator.evictor)} compiled"
+    if operator.programs.states and _is_seen_in_python(operator.function):
+        return "native code needs the function that sees windows compiled, as it could see the state of the trigger"
     return None
+
+
+def _is_seen_in_python(function: WindowFunction) -> bool:
+    """Whether a function of Python sees windows."""
+    then = function.then if isinstance(function, (ReduceWindow, AggregateWindow)) else function
+    return shows_windows(function) and (getattr(then, "program", None) is None or function.clearer() is not None)
 
 
 def _trigger_parts(functions: ModuleType, operator: Windows) -> tuple[Any, ...] | None:
@@ -180,7 +193,7 @@ def native_triggers(functions: ModuleType, operator: Windows, live: Operator) ->
     keyed, function, assigner = operator.keyed, operator.function, operator.assigner
     how = assigner, operator.trigger, operator.evictor
     key, spans = None if keyed is None else keyed.key_program(functions), spans_of(assigner)
-    if key is None or spans is None or kind_of_windows(*how) != "triggered" or not is_known(*how, function):
+    if key is None or spans is None or kind_of_windows(*how) != "triggered" or not is_known(function):
         return None
     if (why_untriggered(operator) or why_uncompiled(operator)) is not None:
         return None
@@ -203,18 +216,21 @@ def native_triggers(functions: ModuleType, operator: Windows, live: Operator) ->
         seeing=seeing,
     )
     stage = NativeTriggers(functions, windows, live, function, operator.late_tag, event_time)
-    stage.remembers(_MEMORIES.get(trigger[0]))
+    inner, name = inner_trigger(operator.trigger)[0], _MEMORIES.get(trigger[0])
+    stage.remembers(name, [getattr(inner, attribute) for attribute in operator.programs.states])
     return stage
 
 
 class NativeTriggers(NativeWindows):
     """The windows of an operator. ``windows`` is a ``KeyedTriggers``."""
 
-    _memory: str | None = None  # the name of what the trigger remembers
+    _memories: Sequence[str] = ()  # the names of what the trigger remembers
+    _states: Sequence[StateDescriptor[Any]] = ()
 
-    def remembers(self, name: str | None) -> None:
-        """Say what the trigger remembers, if anything."""
-        self._memory = None if name is None else f"{TRIGGERS}{name}"
+    def remembers(self, name: str | None, states: Sequence[StateDescriptor[Any]]) -> None:
+        """Say what the trigger remembers: something that has a name, or what it has in states."""
+        self._states = states
+        self._memories = [state.name for state in states] if name is None else [f"{TRIGGERS}{name}"]
 
     # --- records ---
 
@@ -252,48 +268,90 @@ class NativeTriggers(NativeWindows):
     def _more(self) -> int:
         if not self._here:
             return 0
-        known = [*self._tables().values(), *self._remembered().values(), self._state.find(SESSIONS) or ()]
+        remembered = (table for tables in self._remembered() for table in tables.values())
+        known = [*self._tables().values(), *remembered, self._state.find(SESSIONS) or ()]
         return int(self._windows.entries()) - sum(map(len, known))
 
     def _weight(self) -> int:
         return self._windows.entries()
 
-    def _remembered(self) -> Mapping[Any, Any]:
-        """The memory of the trigger, by window and key."""
-        return {} if self._memory is None else dict(self._state.tables()).get(self._memory, {})
+    def _remembered(self) -> list[Mapping[Any, Any]]:
+        """The memories of the trigger, by window and key."""
+        tables = dict(self._state.tables()) if self._memories else {}
+        of_names = (tables.get(name, {}) for name in self._memories)
+        return [{window: table for window, table in windows.items() if table} for windows in of_names]
+
+    def _memory_rows(self) -> list[Any] | None:
+        """The memories as rows; of states with a tuple of what each has. None where one of these could be changed."""
+        if not self._states:
+            return [row for tables in self._remembered() for row in _rows_of(tables)]
+        for state in self._states:
+            handle_of(self._state, state, GLOBAL_WINDOW)  # the state in Python knows of it from here on
+        whole = dict[Any, list[Any]]()
+        for number, tables in enumerate(self._remembered()):
+            for *place, value in _rows_of(tables):
+                if not frozen(value) or value is None:
+                    return None
+                whole.setdefault(tuple(place), [None] * len(self._states))[number] = value
+        return [(*place, tuple(values)) for place, values in whole.items()]
 
     def _rows(self) -> tuple[list[Any], ...] | None:
-        """The state in Python: sets of sessions, contents, what is remembered, timers of both kinds."""
-        tables, remembered = self._tables(), self._remembered()
+        """The state in Python: sets of sessions, contents, what is remembered, timers of both kinds, and contents that
+        are changed in place."""
+        tables, remembered = self._tables(), self._memory_rows()
         queues = [list(self._state.event_timers), list(self._state.processing_timers)]
-        windows = [*tables, *remembered, *(timer.namespace for timer in chain(*queues)), *self._sessions()]
-        if not all(window is GLOBAL_WINDOW or type(window) is TimeWindow for window in windows):
+        windows = [
+            *tables,
+            *chain(*self._remembered()),
+            *(timer.namespace for timer in chain(*queues)),
+            *self._sessions(),
+        ]
+        known = all(window is GLOBAL_WINDOW or type(window) is TimeWindow for window in windows)
+        if not known or remembered is None or self._operator.shares:
             return None
-        rows = [self._listed(), _rows_of(tables), _rows_of(remembered)]
+        values, contents = apart(_rows_of(tables), self.in_place)
+        rows = [self._listed(), values, remembered]
         for timers in queues:
             rows.append([(timer.time, timer.slot, *_ends(timer.namespace)) for timer in timers])
-        return batches_of(self._functions, rows)
+        batches = batches_of(self._functions, rows)
+        return None if batches is None else (*batches, contents)
 
     def settle(self) -> None:
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        removed, values, unlisted, listed, forgotten, remembered, whole, *timers = self._windows.news()
-        named = self._settle_contents(removed, values, unlisted, listed)
-        state, memory = self._state, self._memory
-        if memory is not None:
-            slot = state.slot
-            for state.slot, start, end in rows_of(forgotten):
+        removed, values, unlisted, listed, forgotten, remembered, whole, *timers, contents = self._windows.news()
+        named = self._settle_contents(removed, values, unlisted, listed, contents)
+        state = self._state
+        for key, start, end in rows_of(forgotten):
+            for name in self._memories:
+                if not self._states or key in (state.find(name, named[start, end]) or ()):
+                    self._forget(name, key, named[start, end])
+        for key, start, end, value in rows_of(remembered):
+            for name, part in zip(self._memories, value if self._states else (value,), strict=True):
                 window = named[start, end]
-                if window is GLOBAL_WINDOW:
-                    state.table(memory, window).pop(state.slot, None)  # its table lasts: the trigger's context has it
-                else:
-                    state.drop(memory, window)
-            state.slot = slot
-            for key, start, end, value in rows_of(remembered):
-                state.table(memory, named[start, end])[key] = value
+                before = (state.find(name, window) or {}).get(key) if self._states else None
+                if part is None and before is not None:
+                    self._forget(name, key, window)
+                elif part is not None and not _is_same(before, part):
+                    state.table(name, window)[key] = part
         for queue, moves in zip((state.event_timers, state.processing_timers), timers, strict=True):
             self._settle_timers(queue, whole, moves, lambda start, end: named[start, end])
+
+    def _forget(self, name: str, key: Any, window: Any) -> None:
+        """Forget a memory of a key and window."""
+        state = self._state
+        if window is GLOBAL_WINDOW:
+            state.table(name, window).pop(key, None)  # its table lasts: the trigger's context has it
+            return
+        slot, state.slot = state.slot, key
+        state.drop(name, window)
+        state.slot = slot
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Whether one value is known to be the other: other states of a window do not change with one."""
+    return type(one) is type(other) and type(one) in (int, str, bytes, bool) and one == other
 
 
 def _rows_of(tables: Mapping[Any, Any]) -> list[Any]:

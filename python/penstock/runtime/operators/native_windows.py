@@ -19,7 +19,6 @@ from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.outputs import CountingOutput
-from penstock.runtime.constants import changes
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
 from penstock.runtime.operators.window_contents import STATE
@@ -67,6 +66,8 @@ class Operator(Protocol):
     context: OperatorContext
     late_dropped: int
     emitted: int
+    shares: bool
+    """Whether results that Python gave may have parts of accumulators that live on, so that they stay in Python."""
     output: CountingOutput
 
     def show(self, key: Any, window: Any, shown: list[Any]) -> None:
@@ -92,7 +93,7 @@ def native_windows(
     lateness = lateness if assigner.is_event_time() else 0
     if key is None or spans is None or kind_of_windows(assigner, trigger, None) != "usual":
         return None
-    if not is_known(assigner, trigger, None, function, lateness):
+    if not is_known(function):
         return None
     contents = contents_of(functions, function)
     if contents is None or (assigner.merging and isinstance(function, AggregateWindow) and len(contents[2]) < 4):
@@ -113,36 +114,18 @@ def kind_of_windows(
     return "usual" if type(trigger) is usual and evictor is None else "triggered"
 
 
-def is_known(
-    assigner: WindowAssigner[Any, Any],
-    trigger: Trigger[Any, Any],
-    evictor: Any,
-    function: WindowFunction,
-    lateness: int = 0,
-) -> bool:
+def is_known(function: WindowFunction) -> bool:
     """Whether native code knows what a function does with the contents of windows."""
-    return why_unknown(assigner, trigger, evictor, function, lateness) is None
+    return why_unknown(function) is None
 
 
-def why_unknown(
-    assigner: WindowAssigner[Any, Any],
-    trigger: Trigger[Any, Any],
-    evictor: Any,
-    function: WindowFunction,
-    lateness: int = 0,
-) -> str | None:
+def why_unknown(function: WindowFunction) -> str | None:
     """Why windows stay in Python for what is in them, whatever becomes of the functions of the program; None for those
     that do not."""
     if not isinstance(function, (ReduceWindow, AggregateWindow, ApplyWindow, ProcessWindow, CoGroupWindow)):
         return "native code reduces, aggregates or shows all elements, and this function does something else"
     if isinstance(function, ReduceWindow) and isinstance(function.reducer, _FOLDS) and _fold(function.reducer) is None:
         return "native code adds up and compares fields by their positions only"
-    unusual = kind_of_windows(assigner, trigger, evictor) != "usual"
-    if _is_in_place(function) and (unusual or assigner.merging or lateness):
-        return (
-            "native code changes accumulators in place in windows of time only, which fire at their end and neither "
-            "merge nor live on"
-        )
     return None
 
 
@@ -212,11 +195,6 @@ def contents_of(functions: ModuleType, function: WindowFunction) -> tuple[str, i
     return None if combine is None else ("reduce", 0, [combine])
 
 
-def _is_in_place(function: WindowFunction) -> bool:
-    """Whether a compiled function changes lists and sets within its accumulators."""
-    return isinstance(function, AggregateWindow) and bool(function.programs) and changes(function.programs[1])
-
-
 def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | None:
     """The kind of a reducer and the position of its field; None where native code does not know it."""
     position = reducer.position
@@ -243,7 +221,7 @@ class NativeWindows(TimedStage):
         self._shows = shows_windows(function) and seeing_program(functions, function) is None
         self._late_tag, self._event_time = late_tag, event_time
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
-        self._in_place = _is_in_place(function)
+        self.in_place: bool = windows.has_objects()
 
     @property
     def _queue(self) -> TimerQueue:
@@ -338,15 +316,14 @@ class NativeWindows(TimedStage):
     def _rows(self) -> tuple[list[Any], ...] | None:
         """The state in Python: sets of sessions, contents, timers, and contents that are changed in place."""
         other = self._state.processing_timers if self._event_time else self._state.event_timers
-        if len(other):
+        if len(other) or self._operator.shares:
             return None
         tables, timers = self._tables(), list(self._queue)
         windows = [*tables, *(timer.namespace for timer in timers), *self._sessions()]
         if not all(type(window) is TimeWindow for window in windows):
             return None
         values = [(key, *window, value) for window, table in tables.items() for key, value in table.items()]
-        contents = [value for *_, value in values] if self._in_place else []
-        values = [(*row[:3], None) for row in values] if self._in_place else values
+        values, contents = apart(values, self.in_place)
         waiting = [(timer.time, timer.slot, *timer.namespace) for timer in timers]
         batches = batches_of(self._functions, [self._listed(), values, waiting])
         return None if batches is None else (*batches, contents)
@@ -375,7 +352,7 @@ class NativeWindows(TimedStage):
         values: list[Any],
         unlisted: list[Any],
         listed: list[Any],
-        contents: Sequence[Any] = (),
+        contents: Sequence[Any],
     ) -> _Named:
         """Bring contents and the sets of sessions up to date; returns windows by their ends."""
         state, named = self._state, _Named()
@@ -383,9 +360,7 @@ class NativeWindows(TimedStage):
         for state.slot, start, end in rows_of(removed):
             state.drop(STATE, named[start, end])
         state.slot = slot
-        here = rows_of(values)
-        if self._in_place:
-            here = ((*row[:3], value) for row, value in zip(here, contents, strict=True))
+        here = with_contents(values, contents, self.in_place)
         for (start, end), rows in groupby(here, itemgetter(1, 2)):
             table = state.table(STATE, named[start, end])
             for key, _, _, value in rows:
@@ -419,6 +394,17 @@ class _Named(dict[Any, Any]):
 def _named(start: int, end: int) -> Any:
     """The window with these ends, which the global one has in native code only."""
     return TimeWindow(start, end) if end != _NO_TIME else GLOBAL_WINDOW
+
+
+def apart(values: list[Any], in_place: bool) -> tuple[list[Any], list[Any]]:
+    """Rows of windows with their contents as rows for native code, and accumulators that it changes in place."""
+    return ([(*row[:-1], None) for row in values], [row[-1] for row in values]) if in_place else (values, [])
+
+
+def with_contents(values: list[Any], contents: Sequence[Any], in_place: bool) -> Iterable[Any]:
+    """The rows of windows with their contents, as native code gives them: the other way round than :func:`apart`."""
+    rows = rows_of(values)
+    return ((*row[:-1], value) for row, value in zip(rows, contents, strict=True)) if in_place else rows
 
 
 def batches_of(functions: ModuleType, rows: Iterable[list[Any]]) -> tuple[list[Any], ...] | None:

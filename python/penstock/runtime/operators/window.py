@@ -30,7 +30,7 @@ from penstock.runtime.operators.native_windows import NativeWindows, kind_of_win
 from penstock.runtime.operators.process import Times, Yielding
 from penstock.runtime.operators.reduce import key_of
 from penstock.runtime.operators.window_batches import Parts, taker
-from penstock.runtime.operators.window_contents import STATE, contents_of
+from penstock.runtime.operators.window_contents import STATE, contents_of, is_apart
 from penstock.runtime.state.evolution import ACCUMULATORS, settle_table
 from penstock.runtime.state.handles import merge_tables
 from penstock.runtime.state.keyed import Table
@@ -114,6 +114,7 @@ class _Window(Yielding):
         self._merging = merging_of(spec.assigner, self._state)
         self._apply = spec.function.bind()
         self._clearer = spec.function.clearer()
+        self.shares = self._watches = False
         time, trigger = context.time, spec.trigger
         self._register, self._delete = time.register_processing_time, time.delete_processing_time
         if self._event_time:
@@ -159,8 +160,11 @@ class _Window(Yielding):
             return None
         kind = kind_of_windows(spec.assigner, spec.trigger, spec.evictor)
         if kind == "counted":
-            counts = native_counts(functions, keyed, spec.assigner, spec.trigger, spec.evictor, spec.function)
-            return None if counts is None else NativeCounts(functions, counts, self, spec.function)
+            counts = native_counts(functions, keyed, spec.trigger, spec.evictor, spec.function)
+            if counts is None:
+                return None
+            self._watches = counts.has_objects()
+            return NativeCounts(functions, counts, self, spec.function)
         stage: NativeWindows | None = None
         if kind == "triggered":
             stage = native_triggers(functions, spec, self)
@@ -170,6 +174,7 @@ class _Window(Yielding):
             if windows is not None:
                 stage = NativeWindows(functions, windows, self, spec.function, spec.late_tag, self._event_time)
         context.time.ahead = stage
+        self._watches = stage is not None and stage.in_place and (kind != "usual" or spec.lateness > 0)
         return stage
 
     def open(self) -> None:
@@ -279,7 +284,13 @@ class _Window(Yielding):
             return
         context._window = window
         key, end = state.current_key, window.max_timestamp()
-        self._contents.show(table, state.slot, lambda shown: self.emit(self._apply(key, window, shown, context), end))
+
+        def see(shown: list[Any]) -> None:
+            if self._watches and not all(map(is_apart, shown)):
+                self.shares = True
+            self.emit(self._apply(key, window, shown, context), end)
+
+        self._contents.show(table, state.slot, see)
 
     def show(self, key: Any, window: Any, shown: list[Any]) -> None:
         """Show a window to the function, and emit what it returns."""

@@ -6,6 +6,7 @@ import reprlib
 from collections.abc import Callable
 from typing import Any
 
+from penstock.common.row import Row
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.state.evolution import ACCUMULATORS, ELEMENTS, HELD, REDUCTIONS, TIMED
@@ -20,6 +21,14 @@ STATE = "window-contents"  # flink's name of the state that holds what is in the
 See = Callable[[list[Any]], None]  # takes what the window's function is to see
 
 _MISSING = object()
+
+
+def is_apart(result: Any) -> bool:
+    """Whether a result has nothing in it that could be changed, and so be a part of an accumulator. Recursive in its
+    nesting."""
+    if type(result) in (tuple, Row):
+        return all(map(is_apart, result))
+    return frozen(result)
 
 
 class Contents:

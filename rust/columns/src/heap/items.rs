@@ -168,7 +168,7 @@ fn hash_of(hasher: &FixedState, number: i64) -> u64 {
     hasher.hash_one(number)
 }
 
-fn hash(hasher: &FixedState, item: &Item) -> u64 {
+pub fn hash(hasher: &FixedState, item: &Item) -> u64 {
     let mut state = hasher.build_hasher();
     hash_into(item, &mut state);
     state.finish()

@@ -1,15 +1,20 @@
-//! Lists and sets that functions change in place: what accumulators are made of. They live from call to call, each in one
+//! Lists, sets and dicts that functions change in place: what accumulators are made of. They live from call to call, each in one
 //! place: as an accumulator, or in one list.
 //!
 //! What a call changes can be taken back ([`Heap::rollback`]), as the call may end in doubt.
 
 mod items;
+mod pairs;
+mod steps;
 mod trees;
+mod unions;
 
 use bumpalo::Bump;
 use foldhash::fast::FixedState;
 
 use self::items::{Elements, Item, add_int, element, item, place, value};
+use self::pairs::Pairs;
+use self::steps::Step;
 
 use crate::program::Comparison;
 use crate::value::{Doubt, Value};
@@ -28,19 +33,7 @@ enum Object {
     Free,
     List(Vec<Item>),
     Set(Elements),
-}
-
-/// What a call has done.
-#[derive(Debug)]
-enum Step {
-    /// An object is new.
-    Made(u32),
-    /// A list has an item more.
-    Appended(u32),
-    /// A list had this item there.
-    Replaced(u32, usize, Item),
-    /// A set has an element more.
-    Added(u32),
+    Dict(Pairs),
 }
 
 /// All lists and sets of some accumulators. O(1) per change.
@@ -104,6 +97,19 @@ impl Heap {
                 let items = items.iter().map(|&item| self.placed_item(item, lists, depth)).collect::<Result<_, _>>()?;
                 self.made(Object::List(items))?
             }
+            Value::Dict(entries) => {
+                let place = entries.as_ptr().cast();
+                if lists.contains(&place) {
+                    return Err(Doubt);
+                }
+                lists.push(place);
+                let (mut pairs, hasher) = (Pairs::default(), self.hasher.clone());
+                for &(key, value) in entries {
+                    let (key, value) = (element(key)?, self.placed_item(value, lists, depth)?);
+                    pairs.push(key, value, &hasher);
+                }
+                self.made(Object::Dict(pairs))?
+            }
             Value::Object(number) if !self.placed[number as usize] => number,
             Value::Object(_) => return Err(Doubt),
             value => return item(value, depth),
@@ -117,6 +123,7 @@ impl Heap {
         match &self.objects[number as usize] {
             Object::List(items) => items.len(),
             Object::Set(elements) => elements.len(),
+            Object::Dict(pairs) => pairs.len(),
             Object::Free => 0,
         }
     }
@@ -124,6 +131,16 @@ impl Heap {
     /// Whether it is a list.
     pub fn is_list(&self, number: u32) -> bool {
         matches!(self.objects[number as usize], Object::List(_))
+    }
+
+    /// Whether it is a set.
+    pub fn is_set(&self, number: u32) -> bool {
+        matches!(self.objects[number as usize], Object::Set(_))
+    }
+
+    /// Whether it is a dict.
+    pub fn is_dict(&self, number: u32) -> bool {
+        matches!(self.objects[number as usize], Object::Dict(_))
     }
 
     /// The list or set at a place of a list.
@@ -176,30 +193,67 @@ impl Heap {
         if let Object::List(items) = &self.objects[number as usize] { Ok(items) } else { Err(Doubt) }
     }
 
-    /// The item of a list at a place, which may be counted from the end.
-    pub fn item<'a>(&self, number: u32, at: i64, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
-        let items = self.list(number)?;
-        Ok(value(&items[place(at, items.len())?], arena))
+    /// The item of a list at a place, which may be counted from the end; or what a dict has for a key. Doubt: there is none.
+    pub fn item<'a>(&self, number: u32, at: Value<'_>, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+        match (&self.objects[number as usize], at) {
+            (Object::List(items), Value::Int(at)) => Ok(value(&items[place(at, items.len())?], arena)),
+            _ => self.get(number, at, arena)?.ok_or(Doubt),
+        }
     }
 
-    /// The items of a list. While a loop goes through them the list does not change.
+    /// What a dict has for a key, if it has the key.
+    pub fn get<'a>(&self, number: u32, key: Value<'_>, arena: &'a Bump) -> Result<Option<Value<'a>>, Doubt> {
+        let Object::Dict(pairs) = &self.objects[number as usize] else { return Err(Doubt) };
+        Ok(pairs.find(&element(key)?, &self.hasher).map(|at| value(&pairs.items[at].1, arena)))
+    }
+
+    /// The items of a list, or the keys of a dict. While a loop goes through them it does not change.
     pub fn items<'a>(&mut self, number: u32, arena: &'a Bump) -> Result<&'a [Value<'a>], Doubt> {
-        let items = self.list(number)?;
-        let items = arena.alloc_slice_fill_iter(items.iter().map(|item| value(item, arena)));
+        let items = match &self.objects[number as usize] {
+            Object::List(items) => arena.alloc_slice_fill_iter(items.iter().map(|item| value(item, arena))),
+            Object::Dict(pairs) => arena.alloc_slice_fill_iter(pairs.items.iter().map(|(key, _)| value(key, arena))),
+            Object::Set(_) | Object::Free => return Err(Doubt),
+        };
         self.seen.push(number);
         Ok(items)
     }
 
-    /// A list as one that nobody else has. Doubt: it is a set, or has a list or set in it.
-    pub fn copy<'a>(&mut self, number: u32, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
-        let items = self.items(number, arena)?;
-        if items.iter().any(|item| matches!(item, Value::Object(_))) { Err(Doubt) } else { Ok(Value::List(items)) }
+    /// What is in a list or set, as a list, or in a dict.
+    fn contents<'a>(&self, number: u32, arena: &'a Bump) -> Value<'a> {
+        let all = |items: &[Item]| Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| value(item, arena))));
+        match &self.objects[number as usize] {
+            Object::List(items) | Object::Set(Elements::Mixed { items, .. }) => all(items),
+            Object::Set(Elements::Ints { order, .. }) => {
+                Value::List(arena.alloc_slice_fill_iter(order.iter().map(|&number| Value::Int(number))))
+            }
+            Object::Dict(pairs) => {
+                let pairs = pairs.items.iter().map(|(key, own)| (value(key, arena), value(own, arena)));
+                Value::Dict(arena.alloc_slice_fill_iter(pairs))
+            }
+            Object::Free => Value::None,
+        }
     }
 
-    /// Whether something is an element of a set, if this is one.
+    /// A list or dict as one that nobody else has. Doubt: it is a set, or has a list, set or dict in it.
+    pub fn copy<'a>(&mut self, number: u32, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+        let is_object = |value: &Value<'_>| matches!(value, Value::Object(_));
+        let contents = self.contents(number, arena);
+        let alone = match contents {
+            Value::List(items) => !matches!(self.objects[number as usize], Object::Set(_)) && !items.iter().any(is_object),
+            Value::Dict(entries) => !entries.iter().any(|(_, value)| is_object(value)),
+            _ => false,
+        };
+        self.seen.push(number);
+        if alone { Ok(contents) } else { Err(Doubt) }
+    }
+
+    /// Whether something is an element of a set or a key of a dict, if this is one.
     pub fn has(&self, number: u32, value: Value<'_>) -> Result<Option<bool>, Doubt> {
-        let Object::Set(elements) = &self.objects[number as usize] else { return Ok(None) };
-        Ok(Some(elements.contains(&element(value)?, &self.hasher)))
+        Ok(match &self.objects[number as usize] {
+            Object::Set(elements) => Some(elements.contains(&element(value)?, &self.hasher)),
+            Object::Dict(pairs) => Some(pairs.find(&element(value)?, &self.hasher).is_some()),
+            Object::List(_) | Object::Free => None,
+        })
     }
 
     /// Lets a loop begin; what it goes through is looked at next.
@@ -230,6 +284,16 @@ impl Heap {
     /// `list.append(value)`.
     pub fn append(&mut self, number: u32, value: Value<'_>) -> Result<(), Doubt> {
         let new = item(value, DEPTH)?;
+        self.append_item(number, new)
+    }
+
+    /// The same of a value that is new, with all lists and dicts in it.
+    pub fn append_new(&mut self, number: u32, value: Value<'_>) -> Result<(), Doubt> {
+        let new = self.placed_item(value, &mut Vec::new(), DEPTH)?;
+        self.append_item(number, new)
+    }
+
+    fn append_item(&mut self, number: u32, new: Item) -> Result<(), Doubt> {
         let Object::List(items) = self.change(number)? else { return Err(Doubt) };
         if items.len() >= MOST_ITEMS {
             return Err(Doubt);
@@ -239,15 +303,47 @@ impl Heap {
         Ok(())
     }
 
-    /// `list[index] = value`.
+    /// `list[index] = value`, or that of a dict. Doubt: a list, set or dict would be in another place, or in none.
     pub fn put(&mut self, number: u32, index: Value<'_>, value: Value<'_>) -> Result<(), Doubt> {
-        let (Value::Int(at), new) = (index, item(value, DEPTH)?) else { return Err(Doubt) };
-        let Object::List(items) = self.change(number)? else { return Err(Doubt) };
-        let at = place(at, items.len())?;
-        if matches!(items[at], Item::Object(_)) {
+        if let Value::Object(_) = value {
+            let arena = Bump::new();
+            let is_same = matches!((self.item(number, index, &arena)?, value), (Value::Object(one), Value::Object(other)) if one == other);
+            return if is_same { self.change(number).map(|_| ()) } else { Err(Doubt) };
+        }
+        self.put_item(number, index, item(value, DEPTH)?)
+    }
+
+    /// The same of a value that is new, with all lists and dicts in it.
+    pub fn put_new(&mut self, number: u32, index: Value<'_>, value: Value<'_>) -> Result<(), Doubt> {
+        let new = self.placed_item(value, &mut Vec::new(), DEPTH)?;
+        self.put_item(number, index, new)
+    }
+
+    fn put_item(&mut self, number: u32, index: Value<'_>, new: Item) -> Result<(), Doubt> {
+        let hasher = self.hasher.clone();
+        let (at, place) = match (self.change(number)?, index) {
+            (Object::List(items), Value::Int(at)) => {
+                let at = place(at, items.len())?;
+                (at, &mut items[at])
+            }
+            (Object::Dict(pairs), key) => {
+                let key = element(key)?;
+                let Some(at) = pairs.find(&key, &hasher) else {
+                    if pairs.len() >= MOST_ITEMS {
+                        return Err(Doubt);
+                    }
+                    pairs.push(key, new, &hasher);
+                    self.steps.push(Step::Added(number));
+                    return Ok(());
+                };
+                (at, &mut pairs.items[at].1)
+            }
+            _ => return Err(Doubt),
+        };
+        if matches!(place, Item::Object(_)) {
             return Err(Doubt);
         }
-        let old = std::mem::replace(&mut items[at], new);
+        let old = std::mem::replace(place, new);
         self.steps.push(Step::Replaced(number, at, old));
         Ok(())
     }
@@ -267,61 +363,5 @@ impl Heap {
             self.steps.push(Step::Added(number));
         }
         Ok(())
-    }
-
-    /// What has been done counts. Objects that are new and in no place are forgotten.
-    pub fn commit(&mut self) {
-        while let Some(step) = self.steps.pop() {
-            if let Step::Made(number) = step
-                && !self.placed[number as usize]
-                && !matches!(self.objects[number as usize], Object::Free)
-            {
-                self.drop(number);
-            }
-        }
-        self.seen.clear();
-        self.locked = 0;
-    }
-
-    /// Takes back all that has been done since the last time that it counted.
-    pub fn rollback(&mut self) {
-        let hasher = self.hasher.clone();
-        while let Some(step) = self.steps.pop() {
-            match step {
-                Step::Made(number) => {
-                    self.objects[number as usize] = Object::Free;
-                    self.free.push(number);
-                }
-                Step::Appended(number) => {
-                    if let Object::List(items) = &mut self.objects[number as usize] {
-                        items.pop();
-                    }
-                }
-                Step::Replaced(number, at, old) => {
-                    if let Object::List(items) = &mut self.objects[number as usize] {
-                        items[at] = old;
-                    }
-                }
-                Step::Added(number) => {
-                    if let Object::Set(elements) = &mut self.objects[number as usize] {
-                        elements.pop(&hasher);
-                    }
-                }
-            }
-        }
-        self.seen.clear();
-        self.locked = 0;
-    }
-
-    /// Forgets an accumulator with all that is in it. Recursive, to a fixed depth.
-    pub fn drop(&mut self, number: u32) {
-        if let Object::List(items) = std::mem::replace(&mut self.objects[number as usize], Object::Free) {
-            for item in items {
-                if let Item::Object(inner) = item {
-                    self.drop(inner);
-                }
-            }
-        }
-        self.free.push(number);
     }
 }

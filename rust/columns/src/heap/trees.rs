@@ -26,6 +26,8 @@ pub enum Tree {
     Tuple(Box<[Self]>),
     /// A `list`.
     List(Box<[Self]>),
+    /// A `dict`, in the order in which its keys came.
+    Dict(Box<[(Self, Self)]>),
     /// A `set`, in the order in which its elements were added.
     Set(Box<[Self]>),
 }
@@ -37,6 +39,7 @@ impl Heap {
             Object::List(items) => Tree::List(items.iter().map(|item| self.tree_of(item)).collect()),
             Object::Set(Elements::Ints { order, .. }) => Tree::Set(order.iter().map(|&number| Tree::Int(number)).collect()),
             Object::Set(Elements::Mixed { items, .. }) => Tree::Set(items.iter().map(|item| self.tree_of(item)).collect()),
+            Object::Dict(pairs) => Tree::Dict(pairs.items.iter().map(|(key, value)| (self.tree_of(key), self.tree_of(value))).collect()),
             Object::Free => Tree::None,
         }
     }
@@ -80,6 +83,13 @@ impl Heap {
             Tree::Bytes(bytes) => Value::Bytes(arena.alloc_slice_copy(bytes)),
             Tree::Tuple(items) => Value::Tuple(all(items)?),
             Tree::List(items) => Value::List(all(items)?),
+            Tree::Dict(entries) => {
+                let room = arena.alloc_slice_fill_copy(entries.len() + 1, (Value::None, Value::None)); // as of lists
+                for (at, (key, value)) in entries.iter().enumerate() {
+                    room[at] = (self.value_of(key, arena, depth)?, self.value_of(value, arena, depth)?);
+                }
+                Value::Dict(&room[..entries.len()])
+            }
             Tree::Set(items) => {
                 let items = all(items)?;
                 let number = self.new_set()?;

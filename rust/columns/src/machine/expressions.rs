@@ -213,6 +213,7 @@ impl<'a> Machine<'a, '_, '_> {
                 }
                 return self.slowly(operation, one, two);
             }
+            _ if !matches!(self.objects, Objects::None) => return self.of_many(frame, operation, known, arguments),
             _ => operation(self.arena, self.all(frame, arguments)?),
         }?;
         self.bounded().map(|()| value)
@@ -232,6 +233,9 @@ impl<'a> Machine<'a, '_, '_> {
 
     /// A later value of an equal key takes the place of an earlier one, whose key stays.
     fn dict(&mut self, frame: &mut Frame<'a>, entries: &'a [[Expr; 2]]) -> Evaluated<'a> {
+        if entries.is_empty() {
+            return Ok(Value::Dict(&self.arena.alloc_slice_fill_copy(1, (Value::None, Value::None))[..0])); // as of lists
+        }
         let equal = python::operator("eq").ok_or(Doubt)?;
         let mut pairs: Items<'a, (Value<'a>, Value<'a>)> = Items::with_capacity_in(entries.len(), self.arena);
         for [key, value] in entries {

@@ -70,7 +70,7 @@ impl<'a> Machine<'a, '_, '_> {
         match value {
             Value::Tuple(items) | Value::List(items) => Ok(items[place(at, items.len())?]),
             Value::Row(Shape { class: 0, .. }, items) => Ok(items[place(at, items.len())?]),
-            Value::Object(number) => self.heap()?.item(number, at, self.arena),
+            Value::Object(number) => self.heap()?.item(number, Value::Int(at), self.arena),
             value => slow(self.arena, &[value, Value::Int(at)]),
         }
     }
@@ -86,6 +86,9 @@ impl<'a> Machine<'a, '_, '_> {
 
     /// What is at a constant name in a value.
     pub(super) fn key(&mut self, value: Value<'a>, name: &'a str, slow: Operation) -> Result<Value<'a>, Doubt> {
+        if let Value::Object(number) = value {
+            return self.heap()?.item(number, Value::Text(name), self.arena);
+        }
         named_item(value, name, &mut 0, || slow(self.arena, &[value, Value::Text(name)]))
     }
 

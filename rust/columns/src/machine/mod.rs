@@ -220,10 +220,7 @@ impl<'a> Machine<'a, '_, '_> {
                     frame.locals[*local as usize] = Some(self.eval(frame, expr)?);
                     continue;
                 }
-                Statement::Set(target, expr) => {
-                    let value = self.eval(frame, expr)?;
-                    self.assign(frame, target, value).map(|()| Flow::Next)?
-                }
+                Statement::Set(Target::All(targets), expr) => self.set_all(frame, targets, expr).map(|()| Flow::Next)?,
                 Statement::Append(local, expr) => self.append(frame, *local, expr).map(|()| Flow::Next)?,
                 Statement::Yield(expr) => {
                     self.emit(frame, expr)?;
@@ -251,6 +248,20 @@ impl<'a> Machine<'a, '_, '_> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// `a, b = c`, and `a, b = c, d` without the tuple.
+    fn set_all(&mut self, frame: &mut Frame<'a>, targets: &'a [Target], expr: &'a Expr) -> Result<(), Doubt> {
+        match expr {
+            Expr::Tuple(items) if items.len() == targets.len() => {
+                let values = self.arena.alloc_slice_try_fill_with(items.len(), |index| self.eval(frame, &items[index]))?;
+                targets.iter().zip(&*values).try_for_each(|(target, &value)| self.assign(frame, target, value))
+            }
+            expr => {
+                let value = self.eval(frame, expr)?;
+                self.unpack(frame, targets, value)
+            }
+        }
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Lists and sets that functions change in place. What looks at one as a whole gets a copy of it, or is in doubt, so that an
+//! Lists, sets and dicts that functions change in place. What looks at one as a whole gets a copy of it, or is in doubt, so that an
 //! operation of Python never has one before it.
 
 use std::cell::RefMut;
@@ -39,11 +39,23 @@ impl<'a, 'h> Machine<'a, '_, 'h> {
         if let Value::Object(number) = value { Ok(self.heap()?.len(number) > 0) } else { truth(value) }
     }
 
+    /// What is gone through in a list or dict, if nothing else is in that.
+    fn items_of(&self, number: u32) -> Result<Value<'a>, Doubt> {
+        let items = self.heap()?.items(number, self.arena)?;
+        if items.iter().any(|item| matches!(item, Value::Object(_))) { Err(Doubt) } else { Ok(Value::List(items)) }
+    }
+
+    fn gone_through(&self, value: Value<'a>) -> Result<Value<'a>, Doubt> {
+        if let Value::Object(number) = value { self.items_of(number) } else { Ok(value) }
+    }
+
     /// An operation on a list or set.
     pub(super) fn of_object(&self, operation: Operation, known: Known, number: u32) -> Result<Value<'a>, Doubt> {
         match known {
             Known::Len => Ok(Value::Int(self.heap()?.len(number) as i64)),
             Known::Copy => operation(self.arena, &[self.heap()?.copy(number, self.arena)?]),
+            Known::Items => operation(self.arena, &[self.items_of(number)?]),
+            Known::Keys if self.heap()?.is_dict(number) => self.items_of(number),
             _ => Err(Doubt),
         }
     }
@@ -56,15 +68,48 @@ impl<'a, 'h> Machine<'a, '_, 'h> {
                     return Ok(Value::Bool(has != negated));
                 }
             }
-            (Known::Index, Value::Object(number), Value::Int(at)) => return self.heap()?.item(number, at, self.arena),
-            (Known::Copy | Known::In(_), ..) => {}
+            (Known::Index, Value::Object(number), key) => return self.heap()?.item(number, key, self.arena),
+            (Known::Get, Value::Object(number), key) => return Ok(self.heap()?.get(number, key, self.arena)?.unwrap_or(Value::None)),
+            (Known::Unite, Value::Object(number), other) => return self.heap()?.unite(number, other).map(|()| one),
+            (Known::Union, Value::Object(number), Value::Object(other)) if self.heap()?.is_set(number) => {
+                return self.heap()?.united(number, other).map(Value::Object);
+            }
+            (Known::Items, ..) => return operation(self.arena, &[self.gone_through(one)?, self.gone_through(two)?]),
+            (Known::Copy | Known::In(_) | Known::Union, ..) => {}
             _ => return Err(Doubt),
         }
         let values = [self.plain(one)?, self.plain(two)?];
         operation(self.arena, &values)
     }
 
-    /// Changes a list or set in place.
+    /// An operation on several values, one of which may be a list, set or dict.
+    #[inline(never)]
+    pub(super) fn of_many(
+        &mut self,
+        frame: &mut Frame<'a>,
+        operation: Operation,
+        known: Known,
+        arguments: &'a [Expr],
+    ) -> Result<Value<'a>, Doubt> {
+        let arena = self.arena;
+        let values = arena.alloc_slice_try_fill_with(arguments.len(), |index| self.eval(frame, &arguments[index]))?;
+        if let (Known::Get, &[Value::Object(number), key, default]) = (known, &*values) {
+            return Ok(self.heap()?.get(number, key, arena)?.unwrap_or(default));
+        }
+        for value in &mut *values {
+            match known {
+                Known::Copy => *value = self.plain(*value)?,
+                Known::Items => *value = self.gone_through(*value)?,
+                _ => {}
+            }
+        }
+        if values.iter().any(|value| matches!(value, Value::Object(_))) {
+            return Err(Doubt);
+        }
+        operation(arena, values)
+    }
+
+    /// Changes a list, set or dict in place.
     pub(super) fn change_object(
         &mut self,
         frame: &mut Frame<'a>,
@@ -72,22 +117,46 @@ impl<'a, 'h> Machine<'a, '_, 'h> {
         object: &'a Expr,
         values: &'a [Expr],
     ) -> Result<(), Doubt> {
-        let Value::Object(number) = self.eval(frame, object)? else { return Err(Doubt) };
-        match (change, values) {
-            (InPlace::Append, [value]) => {
+        let Value::Object(number) = self.eval(frame, object)? else { return self.change_local(frame, change, object, values) };
+        match values {
+            [value] => {
                 let value = self.eval(frame, value)?;
-                self.heap()?.append(number, value)
+                let mut heap = self.heap()?;
+                match change {
+                    InPlace::Append => heap.append(number, value),
+                    InPlace::AppendNew => heap.append_new(number, value),
+                    InPlace::Add => heap.add(number, value),
+                    InPlace::Extend => heap.extend(number, value),
+                    InPlace::Update => heap.update(number, value),
+                    InPlace::Put | InPlace::PutNew | InPlace::AddTo => Err(Doubt),
+                }
             }
-            (InPlace::Add, [value]) => {
-                let value = self.eval(frame, value)?;
-                self.heap()?.add(number, value)
+            [index, Expr::Binary(_, _, operands)] if change == InPlace::AddTo && self.is_object(frame, &operands[0])? => {
+                let (old, more) = (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?);
+                let (Value::Object(inner), index) = (old, self.eval(frame, index)?) else { return Err(Doubt) };
+                self.heap()?.extend(inner, more)?;
+                self.heap()?.put(number, index, old)
             }
-            (InPlace::Put, [index, value]) => {
+            [index, value] => {
                 let (value, index) = (self.eval(frame, value)?, self.eval(frame, index)?);
-                self.heap()?.put(number, index, value)
+                if change == InPlace::PutNew { self.heap()?.put_new(number, index, value) } else { self.heap()?.put(number, index, value) }
             }
             _ => Err(Doubt),
         }
+    }
+
+    /// The same of a list or dict that only a local has.
+    fn change_local(&mut self, frame: &mut Frame<'a>, change: InPlace, object: &'a Expr, values: &'a [Expr]) -> Result<(), Doubt> {
+        let Expr::Local(local) = object else { return Err(Doubt) };
+        match (change, values) {
+            (InPlace::Append | InPlace::AppendNew, [value]) => self.append(frame, *local, value),
+            (InPlace::Put | InPlace::PutNew | InPlace::AddTo, [index, value]) => self.put(frame, *local, index, value),
+            _ => Err(Doubt),
+        }
+    }
+
+    fn is_object(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Result<bool, Doubt> {
+        Ok(matches!(self.eval(frame, expr)?, Value::Object(_)))
     }
 
     /// A loop begins; see [`Heap::begin_loop`].

@@ -65,6 +65,8 @@ pub enum Part {
     Values,
     /// Both.
     Items,
+    /// Of any state: what the windows have of it that have become this one.
+    Merged,
 }
 
 /// What a function asks of its context.
@@ -159,6 +161,7 @@ impl Scope<'_> {
             ("map_empty", [state]) => Expr::NoEntries(self.state(state)?),
             ("map_keys", [state]) => Expr::Entries(self.state(state)?, Part::Keys),
             ("map_values", [state]) => Expr::Entries(self.state(state)?, Part::Values),
+            ("merged", [state]) => Expr::Entries(self.state(state)?, Part::Merged),
             ("map_items", [state]) => Expr::Entries(self.state(state)?, Part::Items),
             _ => return Ok(None),
         }))

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::inline::compared;
 use super::parse::Scope;
 use super::patterns::{call_of, pattern_of};
-use super::words::{at_once, comparison, conversion_of, known, operator, sought};
+use super::words::{at_once, comparison, conversion_of, known, operator, sought, united};
 use super::{Binary, Clause, Constant, Expr, Keyed, Known, Lookup, Set};
 use crate::json::{Malformed, list, malformed, number, shown, text};
 use crate::python::{self, Function as Operation};
@@ -213,7 +213,7 @@ impl Scope<'_> {
         let operands = [self.expr(left)?, self.expr(right)?];
         Ok(Some(match binary {
             Some(binary) => Expr::Binary(binary, operator(name)?, Box::new(operands)),
-            None => Expr::Apply(operator(name)?, Known::Other, Box::new(operands)),
+            None => Expr::Apply(operator(name)?, united(name), Box::new(operands)),
         }))
     }
 
@@ -325,7 +325,7 @@ impl Scope<'_> {
             let passes = iterates || (again && matches!(value[1].as_str(), Some("range" | "keys" | "values" | "items")));
             if passes { self.iterable(value) } else { self.expr(value) }
         };
-        let known = if values.len() == 1 && matches!(name, "sum" | "min" | "max") { Known::Copy } else { known(name) };
+        let known = if values.len() == 1 && matches!(name, "sum" | "min" | "max") { Known::Items } else { known(name) };
         Ok(Expr::Apply(operation, known, values.iter().map(value).collect::<Result<_, _>>()?))
     }
 

@@ -112,8 +112,16 @@ pub(crate) struct Function {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InPlace {
     Append,
+    /// The same of a value that is new.
+    AppendNew,
     Add,
     Put,
+    /// The same of a value that is new.
+    PutNew,
+    /// To what is at an index something is added with `+=`.
+    AddTo,
+    Extend,
+    Update,
 }
 
 /// Where values go.
@@ -239,8 +247,18 @@ pub(crate) enum Known {
     /// An operator that looks for something in a container; and whether it must not be there.
     In(bool),
     Index,
-    /// What it gives has nothing of its arguments but their items.
+    /// What a dict has for a key, or something else.
+    Get,
+    /// Both sets or dicts as one.
+    Union,
+    /// The first one becomes that.
+    Unite,
+    /// What it gives has nothing of its arguments but what is in them.
     Copy,
+    /// The same, and it only goes through them.
+    Items,
+    /// The keys of a dict.
+    Keys,
     Other,
 }
 

@@ -201,12 +201,20 @@ impl<'s> Scope<'s> {
     }
 
     fn in_place(&mut self, name: &str, object: &Json, values: &[Json]) -> Result<Statement, Malformed> {
-        let change = match (name, values.len()) {
-            ("append", 1) => InPlace::Append,
-            ("add", 1) => InPlace::Add,
-            ("put", 2) => InPlace::Put,
-            (name, count) => return Err(malformed(format!("{name:?} with {count} values changes nothing"))),
+        let change = match (name, values) {
+            ("append", [_]) => InPlace::Append,
+            ("append_new", [_]) => InPlace::AppendNew,
+            ("add", [_]) => InPlace::Add,
+            ("put", [_, value]) if value[0] == "iadd" => InPlace::AddTo,
+            ("put", [_, _]) => InPlace::Put,
+            ("put_new", [_, _]) => InPlace::PutNew,
+            ("extend", [_]) => InPlace::Extend,
+            ("update", [_]) => InPlace::Update,
+            (name, values) => return Err(malformed(format!("{name:?} with {} values changes nothing", values.len()))),
         };
+        if object[0] == "local" && self.known(&object[1])?.is_none() {
+            self.changed(&object[1])?; // it may be a list by itself
+        }
         Ok(Statement::InPlace(change, self.expr(object)?, values.iter().map(|value| self.expr(value)).collect::<Result<_, _>>()?))
     }
 

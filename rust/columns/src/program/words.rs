@@ -9,7 +9,10 @@ pub(super) fn known(name: &str) -> Known {
         "int" => Known::Int,
         "len" => Known::Len,
         "split" => Known::Split,
-        "list" | "tuple" | "sorted" | "any" | "all" | "str" | "repr" | "bool" | "reversed" | "enumerate" | "zip" | "join" => Known::Copy,
+        "get" => Known::Get,
+        "keys" => Known::Keys,
+        "values" | "items" | "dict" | "str" | "repr" | "bool" => Known::Copy,
+        "list" | "tuple" | "sorted" | "any" | "all" | "reversed" | "enumerate" | "zip" | "join" => Known::Items,
         _ => Known::Other,
     }
 }
@@ -29,6 +32,14 @@ pub(super) fn sought(name: &str) -> Known {
     match name {
         "in" => Known::In(false),
         "not_in" => Known::In(true),
+        _ => Known::Other,
+    }
+}
+
+pub(super) fn united(name: &str) -> Known {
+    match name {
+        "or_" => Known::Union,
+        "ior_" => Known::Unite,
         _ => Known::Other,
     }
 }

@@ -196,5 +196,6 @@ pub(super) fn part_of<'a>(part: Part, key: Value<'a>, value: Value<'a>, arena: &
         Part::Keys => key,
         Part::Values => value,
         Part::Items => Value::Tuple(arena.alloc_slice_copy(&[key, value])),
+        Part::Merged => Value::None, // of triggers
     }
 }

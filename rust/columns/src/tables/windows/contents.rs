@@ -45,6 +45,14 @@ impl Contents {
         matches!(self, Self::Aggregate(all) if all.add.changes())
     }
 
+    /// Whether accumulators are kept as objects; `lists`: whether lists by themselves can be kept otherwise.
+    pub fn has_objects(&self, lists: bool) -> bool {
+        let Self::Aggregate(all) = self else { return false };
+        let arena = Bump::new();
+        let first = all.create.call(all.create.constants(&arena), &mut [], &arena, &mut MOST_STEPS.clone());
+        self.changes() || matches!(first, Ok(Value::Dict(_))) || (!lists && matches!(first, Ok(Value::List(_))))
+    }
+
     /// Whether a record may change the contents: a function of both, and the place of the contents.
     pub fn guard(&self) -> Option<(Program, usize)> {
         match self {
@@ -71,6 +79,8 @@ impl Contents {
 /// The same with the constants of a run.
 pub struct Ready<'p> {
     contents: &'p Contents,
+    /// Whether accumulators are objects even where they are not kept.
+    objects: bool,
     create: &'p [Value<'p>],
     add: &'p [Value<'p>],
     result: &'p [Value<'p>],
@@ -80,7 +90,7 @@ pub struct Ready<'p> {
 impl<'p> Ready<'p> {
     /// With constants in an arena.
     pub fn new(contents: &'p Contents, arena: &'p Bump) -> Self {
-        let mut ready = Self { contents, create: &[], add: &[], result: &[], merge: &[] };
+        let mut ready = Self { contents, objects: contents.has_objects(true), create: &[], add: &[], result: &[], merge: &[] };
         match contents {
             Contents::Field(..) | Contents::Best(_) | Contents::Elements => {}
             Contents::Reduce(program) => {
@@ -173,21 +183,83 @@ impl<'p> Ready<'p> {
         self.add
     }
 
-    /// What a window with such an accumulator shows.
-    pub fn result_of<'a, 'h>(&self, accumulator: u32, heap: &'h RefCell<&'h mut Heap>, arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    /// What a window with such an accumulator shows. Doubt, if it goes on: that is the accumulator or a list in it, so that
+    /// who gets it would see it change.
+    pub fn result_of<'a, 'h>(
+        &self,
+        accumulator: u32,
+        goes_on: bool,
+        heap: &'h RefCell<&'h mut Heap>,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, Doubt>
     where
         'p: 'a,
     {
         let Contents::Aggregate(all) = self.contents else { return Err(Doubt) };
-        let inputs = &mut [Input::Value(Value::Object(accumulator))];
+        let (mark, inputs) = (heap.borrow().mark(), &mut [Input::Value(Value::Object(accumulator))]);
         let result = all.result.call_with((None, Objects::Of(heap, false)), self.result, inputs, arena, &mut MOST_STEPS.clone());
         let mut heap = heap.borrow_mut();
-        let result = match result? {
-            Value::Object(number) => heap.copy(number, arena),
-            value => Ok(value),
+        let result = match result {
+            Ok(Value::Object(number)) if !goes_on => heap.copy(number, arena),
+            Ok(Value::Object(_)) => Err(Doubt),
+            result => result,
         };
-        heap.rollback();
+        heap.rollback(mark);
         result
+    }
+
+    /// Two accumulators that are changed in place as one: one of them, or a new one.
+    pub fn merge_in_place<'a, 'h>(&self, (one, other): (u32, u32), heap: &'h RefCell<&'h mut Heap>, arena: &'a Bump) -> Result<u32, Doubt>
+    where
+        'p: 'a,
+    {
+        let Contents::Aggregate(all) = self.contents else { return Err(Doubt) };
+        let inputs = &mut [one, other].map(|number| Input::Value(Value::Object(number)));
+        let program = all.merge.as_ref().ok_or(Doubt)?;
+        match program.call_with((None, Objects::Of(heap, true)), self.merge, inputs, arena, &mut MOST_STEPS.clone())? {
+            Value::Object(number) if number == one || number == other => Ok(number),
+            Value::Object(_) => Err(Doubt),
+            value => heap.borrow_mut().adopt(value),
+        }
+    }
+
+    /// What a window shows that keeps its records.
+    pub fn reduced<'a>(&self, records: &'a [Value<'a>], arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    where
+        'p: 'a,
+    {
+        if self.keeps_all() {
+            return Ok(Value::List(records));
+        }
+        if self.objects {
+            let heap = &mut Heap::default();
+            return self.reduced_in_place(records, &RefCell::new(heap), arena);
+        }
+        let mut contents = None;
+        for &record in records {
+            contents = Some(self.add(contents, Input::Value(record), arena)?);
+        }
+        match contents {
+            Some(contents) => self.result(contents, arena),
+            None => self.of_nothing(arena),
+        }
+    }
+
+    /// The same in a heap that has nothing else.
+    fn reduced_in_place<'a, 'h>(
+        &self,
+        records: &'a [Value<'a>],
+        heap: &'h RefCell<&'h mut Heap>,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, Doubt>
+    where
+        'p: 'a,
+    {
+        let mut accumulator = self.created(heap, arena)?;
+        for &record in records {
+            accumulator = self.change(Some(accumulator), Input::Value(record), heap, arena)?;
+        }
+        self.result_of(accumulator, false, heap, arena)
     }
 
     /// The contents of two windows as one.
@@ -211,7 +283,7 @@ impl<'p> Ready<'p> {
     }
 
     /// What a window shows without records: None, or the result of an accumulator.
-    pub fn of_nothing<'a>(&self, arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    fn of_nothing<'a>(&self, arena: &'a Bump) -> Result<Value<'a>, Doubt>
     where
         'p: 'a,
     {

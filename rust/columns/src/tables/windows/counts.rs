@@ -7,9 +7,11 @@ use bumpalo::Bump;
 use super::contents::{Contents, Ready};
 use super::entries::{Entries, GONE, Window};
 use super::news::{Rows, each};
+use super::next::Next;
 use super::out::Out;
 use crate::batch::Batch;
 use crate::column::Refusal;
+use crate::heap::Tree;
 use crate::machine::Input;
 use crate::program::Program;
 use crate::tables::reduce::Fold;
@@ -62,6 +64,8 @@ pub struct CountNews {
     pub removed: Vec<Batch>,
     /// Key, two numbers, and what is in the window.
     pub values: Vec<Batch>,
+    /// What is in these windows, where accumulators are changed in place; then there is None in `values`.
+    pub contents: Vec<Tree>,
     /// Key, and how many records came since its window fired.
     pub counts: Vec<Batch>,
 }
@@ -87,6 +91,11 @@ impl CountWindows {
     /// How many windows have something in them.
     pub fn len(&self) -> usize {
         self.entries.full()
+    }
+
+    /// Whether accumulators are changed in place.
+    pub fn has_objects(&self) -> bool {
+        self.entries.objects.is_some()
     }
 
     /// Whether none has.
@@ -116,14 +125,14 @@ impl CountWindows {
             arena.reset();
         }
         let news = self.entries.news()?;
-        Ok(CountNews { removed: news.removed, values: news.values, counts: counts.finish() })
+        Ok(CountNews { removed: news.removed, values: news.values, contents: news.contents, counts: counts.finish() })
     }
 
-    /// Takes the state of Python in place of this one, in the form of [`CountNews`]. Doubt: something of it cannot be here, and
-    /// nothing is.
-    pub fn load(&mut self, values: &[Batch], counts: &[Batch]) -> Result<(), Doubt> {
+    /// Takes the state of Python in place of this one, in the form of [`CountNews`]; `contents`: accumulators that are changed
+    /// in place. Doubt: something of it cannot be here, and nothing is.
+    pub fn load(&mut self, values: &[Batch], counts: &[Batch], contents: &[Tree]) -> Result<(), Doubt> {
         self.clear();
-        self.entries.load(&[], values, &[], &[]).and_then(|()| self.load_counts(counts)).inspect_err(|Doubt| self.clear())
+        self.entries.load(&[], values, &[], contents).and_then(|()| self.load_counts(counts)).inspect_err(|Doubt| self.clear())
     }
 
     fn load_counts(&mut self, counts: &[Batch]) -> Result<(), Doubt> {
@@ -164,7 +173,9 @@ impl CountWindows {
                     break 'records;
                 }
                 let fired = run.out.len();
-                if let Err(refusal) = run.record(batch, row, keys.get(index, &arena), &arena) {
+                let taken = run.record(batch, row, keys.get(index, &arena), &arena);
+                run.entries.settle(taken.is_ok());
+                if let Err(refusal) = taken {
                     run.out.truncate(fired);
                     doubtful = refusal == Refusal::Doubt || fired == 0;
                     break 'records;
@@ -181,7 +192,8 @@ impl CountWindows {
 
 fn empty(spec: &CountSpec) -> Entries {
     let elements = spec.most.is_some() || matches!(spec.contents, Contents::Elements);
-    Entries::new(0, false, elements, keeps_lists(spec))
+    let entries = Entries::new(0, false, elements, keeps_lists(spec));
+    if spec.most.is_none() && spec.contents.has_objects(keeps_lists(spec)) { entries.with_objects() } else { entries }
 }
 
 /// Whether lists can be in windows; a function may change one, so that nobody else may have it.
@@ -227,21 +239,22 @@ impl<'r> Run<'r> {
     where
         'r: 'a,
     {
-        let current = number.and_then(|number| self.entries.value(number, arena));
-        let value = self.ready.add(current, record, arena)?.copied(arena);
+        let next = self.entries.next(&self.ready, number, fires, key, record, arena)?;
         if fires {
-            self.out.push(key, WINDOW, Some(self.ready.result(value, arena)?), false, arena)?;
+            let (ready, goes_on) = (&self.ready, !self.spec.purges);
+            let shown = match next {
+                Next::Root(root) => self.entries.with_heap(|heap| ready.result_of(root, goes_on, heap, arena))?,
+                Next::Whole(value) => ready.result(value, arena)?,
+                Next::Int(..) | Next::Record(_) => return Err(Refusal::Doubt),
+            };
+            self.out.push(key, WINDOW, Some(shown), false, arena)?;
             if self.spec.purges {
                 self.forget(number);
                 return Ok(());
             }
         }
-        let admitted = if number.is_some() { self.entries.admits_value(value) } else { self.entries.admits(key, value) };
-        if !admitted {
-            return Err(Refusal::Doubt);
-        }
         let number = self.number(number, hash, key);
-        self.entries.set(number, value);
+        self.entries.put(number, &next, &mut None);
         self.counts[number] = if fires { 0 } else { seen };
         Ok(())
     }
@@ -292,22 +305,7 @@ impl<'r> Run<'r> {
     {
         let Value::List(records) = self.entries.list(number.into_iter(), record, arena).copied(arena) else { return Err(Doubt) };
         let surplus = records.len().saturating_sub(self.spec.most.unwrap_or(usize::MAX));
-        Ok((surplus, self.reduced(&records[surplus..], arena)?))
-    }
-
-    /// What a window with these records shows.
-    fn reduced<'a>(&self, records: &'a [Value<'a>], arena: &'a Bump) -> Result<Value<'a>, Doubt>
-    where
-        'r: 'a,
-    {
-        if self.ready.keeps_all() {
-            return Ok(Value::List(records));
-        }
-        let mut contents = None;
-        for &record in records {
-            contents = Some(self.ready.add(contents, Input::Value(record), arena)?);
-        }
-        self.ready.result(contents.ok_or(Doubt)?, arena)
+        Ok((surplus, self.ready.reduced(&records[surplus..], arena)?))
     }
 
     /// The number of a window, which may be a new one.

@@ -122,14 +122,21 @@ impl Windows {
     pub fn new(spec: Spec) -> Option<Self> {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
         let fits = fits && spec.assigner.fits() && spec.assigner != Assigner::Global && spec.contents.fits(spec.assigner.merges());
-        let fits = fits && (!spec.contents.changes() || (keeps_lists(&spec) && !spec.assigner.merges()));
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
-        fits.then(|| Self { entries: empty(&spec), known: Known::of(&spec), spec })
+        fits.then(|| {
+            let entries = empty(&spec);
+            Self { known: Known::of(&spec, entries.objects.is_some()), entries, spec }
+        })
     }
 
     /// How many windows have something in them.
     pub fn len(&self) -> usize {
         self.entries.full()
+    }
+
+    /// Whether accumulators are changed in place.
+    pub fn has_objects(&self) -> bool {
+        self.entries.objects.is_some()
     }
 
     /// Whether there is neither a window nor a timer.
@@ -216,7 +223,7 @@ impl Windows {
 fn empty(spec: &Spec) -> Entries {
     let elements = matches!(spec.contents, Contents::Elements);
     let entries = Entries::new(spec.lateness, spec.assigner.merges(), elements, keeps_lists(spec));
-    if spec.contents.changes() { entries.with_objects() } else { entries }
+    if spec.contents.has_objects(keeps_lists(spec)) { entries.with_objects() } else { entries }
 }
 
 /// Whether lists can be in windows. A function may change one: then nobody else may have it, neither those who get results,
@@ -238,7 +245,8 @@ fn fire(
     let clears = spec.clears && time == entries.cleanup(window);
     let fires = time == window.last();
     let root = entries.root(number).filter(|_| fires);
-    let accumulated = root.map(|root| entries.with_heap(|heap| ready.result_of(root, heap, arena))).transpose()?;
+    let goes_on = time != entries.cleanup(window);
+    let accumulated = root.map(|root| entries.with_heap(|heap| ready.result_of(root, goes_on, heap, arena))).transpose()?;
     let entries = &*entries;
     let shown = match if fires && root.is_none() { entries.value(number, arena) } else { None } {
         Some(contents) => Some(ready.result(contents, arena)?),

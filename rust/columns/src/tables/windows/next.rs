@@ -1,11 +1,14 @@
 //! What will be in windows after a record. Nothing changes before all of it is known.
 
+use std::cell::RefCell;
+
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
 use super::contents::Ready;
 use super::entries::{Entries, Window};
 use crate::column::Refusal;
+use crate::heap::Heap;
 use crate::machine::Input;
 use crate::tables::reduce::field;
 use crate::value::{Doubt, Value};
@@ -98,6 +101,9 @@ impl Entries {
         if self.elements.is_some() {
             return Ok(self.next(ready, Some(first.1), true, key, record, arena)?);
         }
+        if self.objects.is_some() {
+            return Ok(Next::Root(self.merged_root(ready, parts, key, record, arena)?));
+        }
         let contents = |number: usize| Some(self.value(number, arena)?.copied(arena));
         let mut merged = None;
         for &(_, other) in others {
@@ -106,6 +112,52 @@ impl Entries {
         merged = joined(ready, contents(first.1), merged, arena)?;
         let value = ready.add(merged, record, arena)?.copied(arena);
         if self.admits(key, value) { Ok(Next::Whole(value)) } else { Err(Refusal::Doubt) }
+    }
+
+    /// The same where accumulators are changed in place.
+    fn merged_root<'a>(
+        &mut self,
+        ready: &Ready<'a>,
+        parts: &[(Window, usize)],
+        key: Value<'a>,
+        record: Input<'a>,
+        arena: &'a Bump,
+    ) -> Result<u32, Doubt> {
+        let each = parts.iter().map(|&(_, part)| self.root(part));
+        let roots = &*arena.alloc_slice_fill_iter(each);
+        let known = arena.alloc_slice_fill_iter(parts.iter().map(|&(_, part)| self.root(part).unwrap_or(u32::MAX)));
+        let joining = Joining { ready, roots: known, arena };
+        let root = self.with_heap(|heap| {
+            let (&first, others) = roots.split_first().ok_or(Doubt)?;
+            let merged = others.iter().try_fold(None, |merged, &other| joining.join(heap, merged, other))?;
+            let merged = joining.join(heap, first, merged)?;
+            let root = ready.change(merged, record, heap, arena)?;
+            merged.into_iter().for_each(|old| joining.forget(heap, old, root));
+            Ok(root)
+        })?;
+        if self.admits(key, Value::None) { Ok(root) } else { Err(Doubt) }
+    }
+}
+
+/// Joins accumulators that are changed in place. One that is neither among the first ones nor wanted any more is forgotten.
+struct Joining<'j, 'a> {
+    ready: &'j Ready<'a>,
+    roots: &'j [u32],
+    arena: &'a Bump,
+}
+
+impl Joining<'_, '_> {
+    fn join<'h>(&self, heap: &'h RefCell<&'h mut Heap>, one: Option<u32>, other: Option<u32>) -> Result<Option<u32>, Doubt> {
+        let (Some(first), Some(second)) = (one, other) else { return Ok(one.or(other)) };
+        let joined = self.ready.merge_in_place((first, second), heap, self.arena)?;
+        [first, second].into_iter().for_each(|old| self.forget(heap, old, joined));
+        Ok(Some(joined))
+    }
+
+    fn forget<'h>(&self, heap: &'h RefCell<&'h mut Heap>, old: u32, new: u32) {
+        if old != new && !self.roots.contains(&old) {
+            heap.borrow_mut().drop(old);
+        }
     }
 }
 

@@ -2,9 +2,12 @@
 
 use std::cell::RefCell;
 
-use super::entries::Entries;
+use super::entries::{Entries, Window};
 use crate::heap::{Heap, Tree};
 use crate::value::Doubt;
+
+/// Stands for an accumulator that another window has now.
+const HANDED_ON: u32 = u32::MAX;
 
 /// Accumulators that are changed in place, by the numbers of their windows.
 #[derive(Debug, Default)]
@@ -24,7 +27,7 @@ impl Entries {
     #[inline]
     pub fn root(&self, number: usize) -> Option<u32> {
         let roots = self.objects.as_ref()?;
-        self.is_full(number).then(|| roots.numbers[number])
+        self.is_full(number).then(|| roots.numbers[number]).filter(|&root| root != HANDED_ON)
     }
 
     /// Lets something work with all accumulators that are changed in place.
@@ -54,6 +57,16 @@ impl Entries {
         self.fill(number);
     }
 
+    /// An accumulator will be that of another window than the one among these that has it.
+    pub fn hand_on_root(&mut self, root: u32, parts: &[(Window, usize)]) {
+        let Some(roots) = &mut self.objects else { return };
+        for &(_, part) in parts {
+            if let Some(own) = roots.numbers.get_mut(part).filter(|own| **own == root) {
+                *own = HANDED_ON;
+            }
+        }
+    }
+
     /// The accumulator of a window by itself.
     pub fn tree(&self, number: usize) -> Option<Tree> {
         let root = self.root(number)?;
@@ -73,7 +86,7 @@ impl Entries {
     pub fn settle(&mut self, counts: bool) {
         match &mut self.objects {
             Some(roots) if counts => roots.heap.commit(),
-            Some(roots) => roots.heap.rollback(),
+            Some(roots) => roots.heap.rollback(0),
             None => {}
         }
     }

@@ -101,12 +101,8 @@ impl<'r> Run<'r> {
             let (number, fires) = (self.entries.find(hash, key, window), window.last() <= self.watermark);
             let next = self.entries.next(self.ready, number, fires, key, record, arena)?;
             if fires {
-                let contents = match next {
-                    Next::Whole(value) => value,
-                    Next::Record(record) => self.entries.list(number.into_iter(), record, arena),
-                    Next::Int(..) | Next::Root(_) => return Err(Refusal::Doubt),
-                };
-                self.out.push(key, window, Some(self.ready.result(contents, arena)?), false, arena)?;
+                let shown = self.shown(next, number.into_iter(), arena)?;
+                self.out.push(key, window, Some(shown), false, arena)?;
             }
             steps.push((number, window, next));
         }
@@ -116,6 +112,20 @@ impl<'r> Run<'r> {
             self.put(number, &next);
         }
         Ok(taken)
+    }
+
+    /// What a window shows at once that lives on; `numbers`: the windows whose records come before a new one.
+    fn shown<'a>(&mut self, next: Next<'a>, numbers: impl Iterator<Item = usize>, arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    where
+        'r: 'a,
+    {
+        let ready = self.ready;
+        match next {
+            Next::Whole(value) => ready.result(value, arena),
+            Next::Record(record) => ready.result(self.entries.list(numbers, record, arena).copied(arena), arena),
+            Next::Root(root) => self.entries.with_heap(|heap| ready.result_of(root, true, heap, arena)),
+            Next::Int(..) => Err(Doubt),
+        }
     }
 
     /// Puts into a window what will be there, and registers its timers.
@@ -164,18 +174,17 @@ impl<'r> Run<'r> {
         let next = self.entries.next_merged(self.ready, parts, key, record, arena)?;
         let (first, _) = parts.split_first().ok_or(Doubt)?;
         if whole.last() <= self.watermark {
-            let contents = match next {
-                Next::Record(record) => self.entries.list(parts.iter().map(|part| part.1), record, arena),
-                Next::Whole(value) => value,
-                Next::Int(..) | Next::Root(_) => return Err(Refusal::Doubt),
-            };
-            self.out.push(key, whole, Some(self.ready.result(contents, arena)?), false, arena)?;
+            let shown = self.shown(next, parts.iter().map(|part| part.1), arena)?;
+            self.out.push(key, whole, Some(shown), false, arena)?;
         }
         let number = self.entries.create(hash, key, whole, self.entries.kept(first.1));
         if whole.last() > self.watermark {
             self.entries.register_end(number);
         }
         self.entries.hand_on(first.1, number);
+        if let Next::Root(root) = next {
+            self.entries.hand_on_root(root, parts);
+        }
         self.replace(parts, number);
         self.put(number, &next);
         Ok(())

@@ -25,13 +25,16 @@ pub(super) struct Known {
     pub effects: Option<Effects>,
     /// Which records may change the contents of windows.
     pub guard: Option<(Program, usize)>,
+    /// Whether accumulators are kept as objects.
+    pub objects: bool,
 }
 
 impl Known {
-    pub fn of(spec: &Spec) -> Self {
+    /// `objects`: whether accumulators are kept as objects.
+    pub fn of(spec: &Spec, objects: bool) -> Self {
         let Spec { contents, .. } = spec;
         let (folds, effects, guard) = (Folds::of(contents), Effects::of(contents), contents.guard());
-        Self { folds, straight: Straight::of(spec), effects, guard }
+        Self { folds, straight: Straight::of(spec), effects, guard, objects }
     }
 }
 

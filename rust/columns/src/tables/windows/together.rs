@@ -76,6 +76,7 @@ impl<'r> Together<'r> {
         now: Option<i64>,
     ) -> Option<Self> {
         let Assigner::Panes { size, slide, offset } = spec.assigner else { return None };
+        let objects = known.objects;
         let times = match batch.times().map(|times| (times.data(), times.presence())) {
             Some((Data::Ints(times), None)) => Some(&**times),
             _ if now.is_some() => None,
@@ -85,7 +86,7 @@ impl<'r> Together<'r> {
         let straight = known.straight.filter(|_| size <= slide).and_then(|straight| Some((straight, straight.field(batch)?)));
         let effects = known.effects.as_ref().filter(|_| size <= slide); // so that no two groups have a window in common
         let guard = known.guard.as_ref().map(|(program, place)| (program, program.constants(constants), *place));
-        let known = folds.is_some() || effects.is_some() || (size <= slide && !ready.keeps_all() && !spec.contents.changes());
+        let known = folds.is_some() || effects.is_some() || (size <= slide && !ready.keeps_all() && !objects);
         known.then_some(Self {
             spec,
             ready,

@@ -102,7 +102,7 @@ impl Reader {
             Statement::Put(local, index, value) => self.put(&Expr::Local(*local), index, value, ops),
             Statement::InPlace(InPlace::Append, list, values) => self.push(list, Kind::Append(self.parts.record(values.first()?)?), ops),
             Statement::InPlace(InPlace::Add, set, values) => self.push(set, Kind::Add(self.parts.record(values.first()?)?), ops),
-            Statement::InPlace(InPlace::Put, list, values) => match &values[..] {
+            Statement::InPlace(InPlace::Put | InPlace::AddTo, list, values) => match &values[..] {
                 [index, value] => self.put(list, index, value, ops),
                 _ => None,
             },

@@ -1,4 +1,5 @@
-//! What triggers remember of windows: one value of each, by the number of the window.
+//! What triggers remember of windows: one value of each, by the number of the window. That of a compiled trigger is a tuple
+//! of what each of its states has, None for nothing.
 
 use crate::tables::kept::Kept;
 use crate::value::Value;
@@ -15,12 +16,21 @@ pub struct Memory {
     flags: Vec<u8>,
     pub changed: Vec<u32>,
     count: usize,
+    /// Whether values are of several states.
+    pub of_states: bool,
 }
 
 impl Memory {
-    /// How many values there are.
+    /// How many values there are, of each state.
     pub fn len(&self) -> usize {
         self.count
+    }
+
+    fn weight(of_states: bool, value: Option<&Kept>) -> usize {
+        match value.map(Kept::value) {
+            Some(Value::Tuple(values)) if of_states => values.iter().filter(|value| !matches!(value, Value::None)).count(),
+            value => usize::from(value.is_some()),
+        }
     }
 
     /// What is remembered of a window.
@@ -42,7 +52,8 @@ impl Memory {
         if old.is_none() && value.is_none() {
             return;
         }
-        self.count = self.count + usize::from(value.is_some()) - usize::from(old.is_some());
+        self.count += Self::weight(self.of_states, value.as_ref());
+        self.count -= Self::weight(self.of_states, old.as_ref());
         *old = value;
         if self.flags[window] & CHANGED == 0 {
             self.flags[window] |= CHANGED;

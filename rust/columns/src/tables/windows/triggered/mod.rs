@@ -34,6 +34,7 @@ use super::together::Together;
 use super::{Fired, MOST_RECORDS, Spec, Taken};
 use crate::batch::Batch;
 use crate::column::Refusal;
+use crate::heap::Tree;
 use crate::program::Domain;
 use crate::value::Doubt;
 
@@ -67,7 +68,13 @@ impl TriggerSpec {
         let elements = self.evictor.is_some() || matches!(self.windows.contents, Contents::Elements);
         let mut entries = Entries::new(self.windows.lateness, self.windows.assigner.merges(), elements, false);
         entries.entered = self.steady().map(|_| Vec::new());
-        entries
+        if self.windows.contents.has_objects(false) && self.evictor.is_none() { entries.with_objects() } else { entries }
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::new(self.entries());
+        state.memory.of_states = matches!(&self.trigger, Trigger::Own(own) if own.states() > 0);
+        state
     }
 
     /// The timers that the trigger registers for each record that is not late, if it does nothing else then, and records can be
@@ -82,7 +89,7 @@ impl TriggerSpec {
         let Self { windows, evictor, .. } = self;
         let fits = windows.key.parameters() == 1 && !windows.key.is_iterator() && windows.lateness >= 0;
         let fits = fits && windows.assigner.fits() && windows.contents.fits(windows.assigner.merges() && evictor.is_none());
-        let fits = fits && !windows.contents.changes() && evictor.as_ref().is_none_or(Evictor::fits) && self.trigger.fits();
+        let fits = fits && evictor.as_ref().is_none_or(Evictor::fits) && self.trigger.fits();
         fits && windows.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3))
     }
 }
@@ -99,8 +106,12 @@ pub struct TriggerWindows {
 impl TriggerWindows {
     /// `None` where the functions do not take as many arguments as they will be given, or a span is not positive.
     pub fn new(spec: TriggerSpec) -> Option<Self> {
-        let known = spec.steady().map(|_| Known::of(&spec.windows));
-        spec.fits().then(|| Self { state: State::new(spec.entries()), known, spec })
+        if !spec.fits() {
+            return None;
+        }
+        let state = spec.state();
+        let known = spec.steady().map(|_| Known::of(&spec.windows, state.entries.objects.is_some()));
+        Some(Self { state, known, spec })
     }
 
     /// How many windows have something in them.
@@ -111,6 +122,11 @@ impl TriggerWindows {
     /// How many entries Python's tables have for these: contents, what is remembered, and windows that merge.
     pub fn entries(&self) -> usize {
         self.len() + self.state.memory.len() + self.state.living
+    }
+
+    /// Whether accumulators are changed in place.
+    pub fn has_objects(&self) -> bool {
+        self.state.entries.objects.is_some()
     }
 
     /// Whether there is neither an entry nor a timer.
@@ -129,15 +145,23 @@ impl TriggerWindows {
     }
 
     /// Takes the state of Python in place of this one: windows that merge, contents, what is remembered, and the timers of event
-    /// time and by the clock. Doubt: something of it cannot be here, and nothing is.
-    pub fn load(&mut self, listed: &[Batch], values: &[Batch], remembered: &[Batch], timers: [&[Batch]; 2]) -> Result<(), Doubt> {
+    /// time and by the clock; `contents`: accumulators that are changed in place. Doubt: something of it cannot be here, and
+    /// nothing is.
+    pub fn load(
+        &mut self,
+        listed: &[Batch],
+        values: &[Batch],
+        remembered: &[Batch],
+        timers: [&[Batch]; 2],
+        contents: &[Tree],
+    ) -> Result<(), Doubt> {
         self.clear();
-        self.state.load(listed, values, remembered, timers).inspect_err(|Doubt| self.clear())
+        self.state.load((listed, values, contents), remembered, timers).inspect_err(|Doubt| self.clear())
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.state = State::new(self.spec.entries());
+        self.state = self.spec.state();
     }
 
     /// Takes the records from one to before another, until one is doubtful; `times`: the watermark, and the time of the clock.

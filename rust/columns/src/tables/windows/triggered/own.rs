@@ -1,11 +1,16 @@
 //! Triggers of the program, compiled: they know the window, the watermark and the clock, and register timers.
 
 use bumpalo::Bump;
+use bumpalo::collections::Vec as Items;
 
 use super::trigger::{Decision, Place, When};
 use crate::machine::{Context, Input, MOST_STEPS};
-use crate::program::{Around, Change, Domain, Expr, Program, Statement};
+use crate::program::{Around, Asked, Change, Domain, Expr, Part, Program, Statement};
+use crate::tables::kept::Kept;
 use crate::value::{Doubt, Value};
+
+/// States of a trigger at the most.
+const MOST_STATES: usize = 64;
 
 /// The methods of a trigger. All but the first may be missing: then they do nothing.
 #[derive(Clone, Debug)]
@@ -41,7 +46,9 @@ impl Own {
     pub fn fits(&self) -> bool {
         let takes = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();
         let others = [(&self.on_event_time, 2), (&self.on_processing_time, 2), (&self.on_merge, 1), (&self.clear, 1)];
-        takes(&self.on_element, 3) && others.iter().all(|(program, count)| program.as_ref().is_none_or(|program| takes(program, *count)))
+        let few = self.programs().all(|program| program.states() <= MOST_STATES && program.states() == self.states());
+        few && takes(&self.on_element, 3)
+            && others.iter().all(|(program, count)| program.as_ref().is_none_or(|program| takes(program, *count)))
     }
 
     /// The timers that it registers for each record, if it does nothing else then.
@@ -53,6 +60,16 @@ impl Own {
             Some((*domain, place(time)?))
         };
         statements.iter().map(timer).collect()
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &Program> {
+        let others = [&self.on_event_time, &self.on_processing_time, &self.on_merge, &self.clear];
+        others.into_iter().flatten().chain([&self.on_element])
+    }
+
+    /// How many states it has.
+    pub fn states(&self) -> usize {
+        self.on_element.states()
     }
 
     /// The constants of all methods.
@@ -127,25 +144,66 @@ fn answered<'a>(
     when: When<'a>,
     arena: &'a Bump,
 ) -> Result<Decision<'a>, Doubt> {
-    let mut turn = Turn { when, decision: Decision::none(arena) };
+    let mut turn = Turn::new(when, program.states(), arena)?;
     let answer = program.call_in(Some(&mut turn), constants, inputs, arena, &mut MOST_STEPS.clone())?;
     let Value::Int(answer @ 0..=3) = answer else { return Err(Doubt) };
-    Ok(Decision { fires: answer & 1 != 0, purges: answer & 2 != 0, ..turn.decision })
+    Ok(Decision { fires: answer & 1 != 0, purges: answer & 2 != 0, ..turn.decided(arena)? })
 }
 
 /// What a method without an answer does.
 fn done<'a>(program: Option<&'a Program>, constants: &'a [Value<'a>], when: When<'a>, arena: &'a Bump) -> Result<Decision<'a>, Doubt> {
-    let mut turn = Turn { when, decision: Decision::none(arena) };
+    let mut turn = Turn::new(when, program.map_or(0, Program::states), arena)?;
     if let Some(program) = program {
         program.call_in(Some(&mut turn), constants, &mut [window_of(when, arena)], arena, &mut MOST_STEPS.clone())?;
     }
-    Ok(turn.decision)
+    turn.decided(arena)
+}
+
+/// What is remembered of a window, where its states have these; nothing if they have nothing.
+pub fn memory_of<'a>(values: &'a [Value<'a>]) -> Option<Value<'a>> {
+    let is_something = |value: &Value<'_>| !matches!(value, Value::None);
+    values.iter().any(is_something).then_some(Value::Tuple(values))
 }
 
 /// What a method asks for, and what it does.
 struct Turn<'a> {
     when: When<'a>,
     decision: Decision<'a>,
+    /// What the states of the window have, None for nothing.
+    values: Items<'a, Value<'a>>,
+    /// Whether that is something else than before.
+    changed: bool,
+    arena: &'a Bump,
+}
+
+impl<'a> Turn<'a> {
+    fn new(when: When<'a>, states: usize, arena: &'a Bump) -> Result<Self, Doubt> {
+        let mut values = Items::with_capacity_in(states, arena);
+        match when.memory {
+            Some(Value::Tuple(known)) if known.len() == states => values.extend_from_slice_copy(known),
+            Some(_) if states > 0 => return Err(Doubt),
+            _ => values.resize(states, Value::None),
+        }
+        Ok(Self { when, decision: Decision::none(arena), values, changed: false, arena })
+    }
+
+    /// What is decided, with what is remembered.
+    fn decided(mut self, arena: &'a Bump) -> Result<Decision<'a>, Doubt> {
+        if self.changed {
+            let memory = memory_of(arena.alloc_slice_copy(&self.values));
+            self.decision.memory = Some(memory.map(Kept::new).transpose()?);
+        }
+        Ok(self.decision)
+    }
+
+    fn put(&mut self, state: u32, value: Value<'a>) -> Result<(), Doubt> {
+        if !value.is_frozen() {
+            return Err(Doubt); // somebody could change it while it is there
+        }
+        self.values[state as usize] = value;
+        self.changed = true;
+        Ok(())
+    }
 }
 
 impl<'a> Context<'a> for Turn<'a> {
@@ -157,8 +215,36 @@ impl<'a> Context<'a> for Turn<'a> {
         }
     }
 
+    fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
+        Ok(self.values[number as usize])
+    }
+
+    fn has(&mut self, state: u32, _: Asked) -> Result<bool, Doubt> {
+        Ok(!matches!(self.values[state as usize], Value::None))
+    }
+
+    fn shown(&mut self, state: u32) -> Result<Value<'a>, Doubt> {
+        Ok(self.values[state as usize])
+    }
+
+    fn entries(&mut self, state: u32, part: Part) -> Result<Value<'a>, Doubt> {
+        if part != Part::Merged || self.decision.merged >> state & 1 != 0 {
+            return Err(Doubt);
+        }
+        let mut merged = Items::new_in(self.arena);
+        for part in self.when.parts.iter().flatten() {
+            let Value::Tuple(values) = part else { return Err(Doubt) };
+            merged.extend(values.get(state as usize).filter(|value| !matches!(value, Value::None)).copied());
+        }
+        self.decision.merged |= 1 << state;
+        Ok(Value::List(merged.into_bump_slice()))
+    }
+
     fn change(&mut self, change: Change, value: Value<'a>) -> Result<(), Doubt> {
         let (adds, domain) = match change {
+            Change::Combine(_) if matches!(value, Value::None) => return Err(Doubt),
+            Change::Update(state) | Change::Combine(state) => return self.put(state, value),
+            Change::Clear(state) => return self.put(state, Value::None),
             Change::Register(domain) => (true, domain),
             Change::Delete(domain) => (false, domain),
             _ => return Err(Doubt),

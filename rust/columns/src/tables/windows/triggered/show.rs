@@ -4,7 +4,6 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
 use super::turn::Run;
-use crate::machine::Input;
 use crate::tables::reduce::Fold;
 use crate::tables::windows::next::Next;
 use crate::value::{Doubt, Value};
@@ -22,8 +21,9 @@ impl<'r> Run<'r> {
         if admitted { Ok(left) } else { Err(Doubt) }
     }
 
-    /// What a window shows that will have this; `numbers`: the windows whose records come before a new one.
-    pub(super) fn shown<'a>(&self, next: Next<'a>, numbers: &[usize], arena: &'a Bump) -> Result<Shown<'a>, Doubt>
+    /// What a window shows that will have this; `numbers`: the windows whose records come before a new one; and whether that
+    /// stays there.
+    pub(super) fn shown<'a>(&mut self, next: Next<'a>, numbers: &[usize], goes_on: bool, arena: &'a Bump) -> Result<Shown<'a>, Doubt>
     where
         'r: 'a,
     {
@@ -34,7 +34,8 @@ impl<'r> Run<'r> {
                 let Value::List(records) = records else { return Err(Doubt) };
                 self.shown_of(records, arena)
             }
-            Next::Int(..) | Next::Root(_) => Err(Doubt),
+            Next::Root(root) => self.shown_root(root, goes_on, arena),
+            Next::Int(..) => Err(Doubt),
         }
     }
 
@@ -46,7 +47,7 @@ impl<'r> Run<'r> {
         let Some((evictor, constants)) = self.evictor else { return Ok(Shown { value: Value::List(records), left: None }) };
         let records = if evictor.after { records } else { evictor.evicted(constants, records, arena)? };
         let plain = if evictor.is_timed() { plain(records, arena)? } else { records };
-        let value = self.reduced(plain, arena)?;
+        let value = self.ready.reduced(plain, arena)?;
         let mut left = records;
         if matches!(self.ready.folded(), Some((_, Fold::Min | Fold::Max))) && !records.is_empty() {
             left = with_first(records, value, evictor.is_timed(), arena); // where Flink writes it
@@ -55,29 +56,24 @@ impl<'r> Run<'r> {
         Ok(Shown { value, left: Some(left) })
     }
 
-    /// What these records have become.
-    fn reduced<'a>(&self, records: &'a [Value<'a>], arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    /// What an accumulator shows that is changed in place.
+    fn shown_root<'a>(&mut self, root: u32, goes_on: bool, arena: &'a Bump) -> Result<Shown<'a>, Doubt>
     where
         'r: 'a,
     {
-        if self.ready.keeps_all() {
-            return Ok(Value::List(records));
-        }
-        let mut contents = None;
-        for &record in records {
-            contents = Some(self.ready.add(contents, Input::Value(record), arena)?);
-        }
-        match contents {
-            Some(contents) => self.ready.result(contents, arena),
-            None => self.ready.of_nothing(arena),
-        }
+        let ready = self.ready;
+        let value = self.state.entries.with_heap(|heap| ready.result_of(root, goes_on, heap, arena))?;
+        Ok(Shown { value, left: None })
     }
 
-    /// What a window shows, if something is in it.
-    pub(super) fn contents<'a>(&self, number: usize, arena: &'a Bump) -> Result<Option<Shown<'a>>, Doubt>
+    /// What a window shows, if something is in it; and whether that stays there.
+    pub(super) fn contents<'a>(&mut self, number: usize, goes_on: bool, arena: &'a Bump) -> Result<Option<Shown<'a>>, Doubt>
     where
         'r: 'a,
     {
+        if let Some(root) = self.state.entries.root(number) {
+            return self.shown_root(root, goes_on, arena).map(Some);
+        }
         let contents = self.state.entries.value(number, arena).map(|contents| contents.copied(arena));
         Ok(match contents {
             None => None,

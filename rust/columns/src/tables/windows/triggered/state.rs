@@ -6,6 +6,7 @@ use super::memory::Memory;
 use super::queues::Queues;
 use super::trigger::Decision;
 use crate::batch::Batch;
+use crate::heap::Tree;
 use crate::program::Domain;
 use crate::tables::kept::Kept;
 use crate::tables::windows::entries::{ASKED, CHANGED, DEAD, Entries, GONE, HELD, LISTED, Window};
@@ -143,9 +144,14 @@ impl State {
 
     /// Takes the state of Python, in the form of [`TriggerNews`]; all timers, as they are in the heaps. Nothing is here before.
     /// Doubt: something of it cannot be here.
-    pub fn load(&mut self, listed: &[Batch], values: &[Batch], remembered: &[Batch], timers: [&[Batch]; 2]) -> Result<(), Doubt> {
+    pub fn load(
+        &mut self,
+        (listed, values, contents): (&[Batch], &[Batch], &[Tree]),
+        remembered: &[Batch],
+        timers: [&[Batch]; 2],
+    ) -> Result<(), Doubt> {
         let Self { entries, queues, memory, .. } = self;
-        entries.load(listed, values, &[], &[])?;
+        entries.load(listed, values, &[], contents)?;
         let mut arena = Bump::new();
         each(remembered, &mut arena, |fields, _| {
             let &[key, start, end, value] = fields else { return Err(Doubt) };

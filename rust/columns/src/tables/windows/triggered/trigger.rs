@@ -43,8 +43,10 @@ pub struct Delta {
 #[derive(Clone, Copy)]
 pub struct When<'a> {
     pub window: Window,
-    /// What it remembers of the window.
+    /// What it remembers of the window: of a compiled trigger what each of its states has, None for nothing.
     pub memory: Option<Value<'a>>,
+    /// What it remembers of the windows that have become this one.
+    pub parts: &'a [Option<Value<'a>>],
     /// The timestamp of the record.
     pub stamp: Option<i64>,
     pub watermark: i64,
@@ -62,6 +64,8 @@ pub struct Decision<'a> {
     pub timers: Items<'a, (Domain, bool, i64)>,
     /// What is remembered from now on, if that is something else.
     pub memory: Option<Option<Kept>>,
+    /// The states whose values of other windows are in this one now: a bit for each.
+    pub merged: u64,
 }
 
 /// A trigger with the constants of a run.
@@ -141,7 +145,7 @@ impl Trigger {
 
 impl<'a> Decision<'a> {
     pub fn none(arena: &'a Bump) -> Self {
-        Self { fires: false, purges: false, timers: Items::new_in(arena), memory: None }
+        Self { fires: false, purges: false, timers: Items::new_in(arena), memory: None, merged: 0 }
     }
 
     fn fire(arena: &'a Bump, fires: bool) -> Self {
@@ -228,10 +232,21 @@ impl<'p> Asked<'p> {
         Ok(self.purging(decision))
     }
 
-    /// What is remembered of windows that become one.
-    pub fn merged<'a>(&self, parts: impl Iterator<Item = Option<Value<'a>>>) -> Result<Option<Value<'a>>, Doubt> {
+    /// What is left of the memory of a window that has become another one, as `on_merge` has decided.
+    pub fn left<'a>(&self, memory: Option<Value<'a>>, on_merge: &Decision<'_>, arena: &'a Bump) -> Option<Value<'a>> {
+        let (Trigger::Own(_), Some(Value::Tuple(values))) = (self.trigger, memory) else { return None };
+        let values = values.iter().enumerate();
+        let left = values.map(|(state, &value)| if on_merge.merged >> state & 1 == 0 { value } else { Value::None });
+        own::memory_of(arena.alloc_slice_fill_iter(left))
+    }
+
+    /// What is remembered of windows that become one, before `on_merge` is called; the memory of that one is the last.
+    pub fn merged<'a>(&self, parts: &[Option<Value<'a>>]) -> Result<Option<Value<'a>>, Doubt> {
+        if let Trigger::Own(_) = self.trigger {
+            return Ok(parts.last().copied().flatten());
+        }
         let mut merged = None;
-        for part in parts.flatten() {
+        for &part in parts.iter().flatten() {
             let part = time_of(Some(part))?.unwrap_or(0);
             merged = Some(match (merged, self.trigger) {
                 (None, _) => part,

@@ -12,6 +12,7 @@ use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::machine::{Input, MOST_STEPS};
 use crate::program::Domain;
+use crate::tables::kept::Kept;
 use crate::tables::windows::Spec;
 use crate::tables::windows::assigner::{Assigner, java_order, panes};
 use crate::tables::windows::contents::{Contents, Ready};
@@ -51,7 +52,9 @@ impl<'r> Takes<'r> for Run<'r> {
     fn take_one(&mut self, batch: &Batch, row: usize, arena: &Bump) -> Result<Fate, Refusal> {
         let key = &self.spec.windows.key;
         let key = key.call(self.of_key, &mut [Input::Row(batch.records(), row)], arena, &mut MOST_STEPS.clone())?;
-        self.record(batch, row, key, arena)
+        let fate = self.record(batch, row, key, arena);
+        self.state.entries.settle(fate.is_ok());
+        fate
     }
 
     fn settle_together(&mut self) {
@@ -211,7 +214,7 @@ impl<'r> Run<'r> {
                 (None, Some(number)) => arena.alloc([number]),
                 (None, None) => &[],
             };
-            let shown = self.shown(next, numbers, arena)?;
+            let shown = self.shown(next, numbers, !decision.purges, arena)?;
             left = self.admitted(record.key, shown.left)?;
             self.out.push(record.key, window, Some(shown.value), false, arena)?;
         }
@@ -231,7 +234,7 @@ impl<'r> Run<'r> {
     fn when<'a>(&self, number: Option<usize>, window: Window, arena: &'a Bump) -> When<'a> {
         let memory = number.and_then(|number| self.state.memory.get(number)).map(|memory| memory.copied(arena));
         let stays = !self.spec.event || self.state.entries.cleanup(window) == i64::MAX;
-        When { window, memory, stamp: None, watermark: self.times.0, now: self.times.1, stays }
+        When { window, memory, parts: &[], stamp: None, watermark: self.times.0, now: self.times.1, stays }
     }
 
     /// What becomes of windows that become another one, and what is remembered of that.
@@ -240,11 +243,20 @@ impl<'r> Run<'r> {
         'r: 'a,
     {
         let memories = parts.iter().map(|&(part, number)| self.when(Some(number), part, arena).memory);
-        when.memory = self.trigger.merged(memories.chain(std::iter::once(when.memory)))?;
-        let on_merge = self.trigger.on_merge(*when, arena)?;
+        let memories = &*arena.alloc_slice_fill_iter(memories.chain(std::iter::once(when.memory)).collect::<Vec<_>>());
+        when.memory = self.trigger.merged(memories)?;
+        let on_merge = self.trigger.on_merge(When { parts: &memories[..parts.len()], ..*when }, arena)?;
+        if let Some(memory) = &on_merge.memory {
+            when.memory = memory.as_ref().map(|memory| memory.value().copied(arena));
+        }
         let mut clears = Items::with_capacity_in(parts.len(), arena);
-        for &(part, _) in &parts {
-            clears.push(self.trigger.clear(self.when(None, part, arena), arena)?);
+        for (&(part, _), &memory) in parts.iter().zip(memories) {
+            let memory = self.trigger.left(memory, &on_merge, arena);
+            let mut clear = self.trigger.clear(When { memory, ..self.when(None, part, arena) }, arena)?;
+            if clear.memory.is_none() {
+                clear.memory = Some(memory.map(Kept::new).transpose()?);
+            }
+            clears.push(clear);
         }
         Ok(Merged { parts, on_merge, clears })
     }
@@ -258,6 +270,9 @@ impl<'r> Run<'r> {
             None => name,
         };
         let number = state.open(number, record.hash, record.key, window, name);
+        if let (Some(merged), Next::Root(root)) = (&merged, next) {
+            state.entries.hand_on_root(root, &merged.parts);
+        }
         if let Some(merged) = merged {
             apply_merged(state, spec.cleans(), merged, number);
         }
@@ -292,7 +307,8 @@ impl<'r> Run<'r> {
         let cleans = domain == self.spec.cleans() && time == self.state.entries.cleanup(window);
         let clear = if cleans { Some(self.trigger.clear(when, arena)?) } else { None };
         let key = self.state.entries.key(number, arena).copied(arena);
-        let shown = if decision.fires { self.contents(number, arena)? } else { None };
+        let goes_on = !decision.purges && !cleans;
+        let shown = if decision.fires { self.contents(number, goes_on, arena)? } else { None };
         let left = self.admitted(key, shown.as_ref().and_then(|shown| shown.left))?;
         let clears = cleans && self.spec.windows.clears;
         if shown.is_some() || clears {
@@ -336,7 +352,6 @@ fn apply_merged(state: &mut State, domain: Domain, merged: Merged<'_>, number: u
     state.follow(number, merged.on_merge);
     for (&(window, part), clear) in merged.parts.iter().zip(merged.clears) {
         state.follow(part, clear);
-        state.memory.set(part, None);
         state.queues.remove(domain, part, state.entries.cleanup(window));
     }
     for &(_, part) in &merged.parts {
