@@ -31,7 +31,7 @@ def run(*arguments: str) -> str:
 
 
 def test_rounds_of_all_systems_are_equal() -> None:
-    both = ["--systems", "penstock-local,duckdb", "--formats", "csv,parquet", "--queries", "q2,q8"]
+    both = ["--systems", "penstock-local,duckdb,python-loop", "--formats", "csv,parquet", "--queries", "q2,q8"]
     printed = run("--events", "20000", "--rounds", "2", *both)
     assert "| q8 | parquet |" in printed
     assert printed.endswith("All results are equal.\n")
