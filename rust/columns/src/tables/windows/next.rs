@@ -123,9 +123,8 @@ impl Entries {
         record: Input<'a>,
         arena: &'a Bump,
     ) -> Result<u32, Doubt> {
-        let each = parts.iter().map(|&(_, part)| self.root(part));
-        let roots = &*arena.alloc_slice_fill_iter(each);
-        let known = arena.alloc_slice_fill_iter(parts.iter().map(|&(_, part)| self.root(part).unwrap_or(u32::MAX)));
+        let roots = &*arena.alloc_slice_fill_iter(parts.iter().map(|&(_, part)| self.root(part)));
+        let known = arena.alloc_slice_fill_iter(roots.iter().map(|root| root.unwrap_or(u32::MAX)));
         let joining = Joining { ready, roots: known, arena };
         let root = self.with_heap(|heap| {
             let (&first, others) = roots.split_first().ok_or(Doubt)?;
