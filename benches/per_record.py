@@ -86,7 +86,7 @@ def selecting(name: str, way: str, values: list[Any]) -> tuple[Work, list[int]]:
     batches = [values[at : at + BATCH] for at in range(0, len(values), BATCH)]
 
     def work() -> int:
-        return sum(channel * len(part) for batch in batches for channel, part in split(batch)[0])
+        return sum(channel * len(part) for batch in batches for channel, part, _ in split(batch, None)[0])
 
     return work, counted
 
