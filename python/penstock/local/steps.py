@@ -1,6 +1,6 @@
 """The tasks of a job, in this process: in each step one after the other, level by level. They live on until one fails.
 
-Between them buffers wait: 64 MiB in memory, the rest in temporary files, one per level.
+Between them buffers wait: 256 MiB in memory, the rest in temporary files, one per level.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.task import Task
 
+BETWEEN_TASKS = 256 << 20  # bytes of buffers that wait in memory: no other process is to have them
+
 
 class LocalSteps:
-    """Runs the tasks of steps, level by level; ``memory`` bytes wait between the tasks, and as many for the driver."""
+    """Runs the tasks of steps, level by level; ``memory`` bytes wait between the tasks."""
 
     keeps_tasks = True
 
-    def __init__(self, deployment: Deployment, memory: int = MEMORY) -> None:
+    def __init__(self, deployment: Deployment, memory: int = BETWEEN_TASKS) -> None:
         self._deployment, self._memory = deployment, memory
         self._tasks: dict[tuple[int, int], Task] = {}
         self._attempt = 0
@@ -33,7 +35,7 @@ class LocalSteps:
         self._cancelled = False
 
     def step(self, version: int, assignments: Mapping[tuple[int, int], Assignment], watch: Stopwatch) -> Rows:
-        shared, for_driver = Memory(self._memory), Rows(Store(self._memory))
+        shared, for_driver = Memory(self._memory), Rows(Store(min(MEMORY, self._memory)))
         stores = [Store(shared) for _ in self._deployment.levels]
         inboxes = [defaultdict[int, Rows](partial(Rows, store)) for store in stores]
         try:
@@ -43,7 +45,7 @@ class LocalSteps:
                     place = vertex.index, subtask
                     if place in assignments:
                         inbox = inboxes[level].pop(slot, None)
-                        rows = inbox.take() if inbox is not None else ()
+                        rows = inbox.lend() if inbox is not None else ()
                         sent = self._run(place, assignments[place], rows, watch)
                         self._deliver(sent, level, inboxes, for_driver, watch)
                         watch.end(done=True)

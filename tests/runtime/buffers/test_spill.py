@@ -54,6 +54,20 @@ def test_stores_give_back_what_they_took_in_any_order(memory, files):
     assert all(file.closed for file in files)
 
 
+@pytest.mark.parametrize("memory", [0, 150, 1 << 20])
+def test_rows_that_are_lent_are_written_to_one_file_at_the_most(memory, files):
+    lender, borrower = Rows(Store(memory)), Rows(Store(0))
+    rows = [Row(0, 0, 0, 0, number, b"x" * 100) for number in range(3)] + [Row(0, 0, 0, 0, 3, b"")]
+    for row in rows:
+        lender.append(row)
+    for row in lender.lend():
+        borrower.append(row)
+    assert not len(lender)
+    assert len(files) == (memory < 300)
+    assert list(borrower.take()) == rows
+    assert all(file.closed for file in files)  # what has been read waits no more
+
+
 def test_a_file_goes_when_nothing_waits_in_it(files):
     store = Store(0)
     for turn in range(3):

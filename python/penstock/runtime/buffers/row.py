@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 class Row(NamedTuple):
     """A buffer with its address; :mod:`penstock.runtime.exchange.gate` describes the order of rows. For a
-    receiver the data may be the :class:`~penstock.runtime.buffers.buffer_files.Place` where they are."""
+    receiver the data may be where they wait: a :class:`~penstock.runtime.buffers.buffer_files.Place` or
+    :class:`~penstock.runtime.buffers.spill.Waiting`."""
 
     level: int
     slot: int

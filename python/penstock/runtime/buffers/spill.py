@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from penstock.runtime.buffers.buffer_files import Place
 from penstock.runtime.buffers.row import Row
 
 MEMORY = 64 << 20  # bytes that are kept in memory
-Slip = Any  # a ticket for stored bytes: the bytes, (offset, length) in the file, or their place in another one
+Slip = Any  # a ticket for stored bytes: the bytes, (offset, length) in the file, or where else they wait
 
 
 @dataclass(slots=True)
@@ -19,6 +19,16 @@ class Memory:
     """A budget of bytes that stores can share."""
 
     left: int = MEMORY
+
+
+class Waiting(NamedTuple):
+    """Bytes in a store, which forgets them when they are read."""
+
+    store: Store
+    slip: Slip
+
+    def read(self) -> bytes:
+        return self.store.take(self.slip)
 
 
 class Store:
@@ -30,8 +40,8 @@ class Store:
         self._end = 0
         self.held = self.spilled = 0
 
-    def put(self, data: bytes | Place) -> Slip:
-        if isinstance(data, Place):
+    def put(self, data: bytes | Place | Waiting) -> Slip:
+        if not isinstance(data, bytes):  # they wait elsewhere already
             return data
         size = len(data)
         if size <= self._memory.left:
@@ -51,7 +61,7 @@ class Store:
         """The bytes, which stay."""
         if isinstance(slip, bytes):
             return slip
-        if isinstance(slip, Place):
+        if isinstance(slip, Place | Waiting):
             return slip.read()
         offset, size = slip
         assert self._file is not None
@@ -64,7 +74,7 @@ class Store:
         if isinstance(slip, bytes):
             self._memory.left += len(slip)
             self.held -= len(slip)
-        elif not isinstance(slip, Place):
+        elif not isinstance(slip, Place | Waiting):
             self.spilled -= len(data)
             if not self.spilled:
                 self._close_file()
@@ -106,6 +116,15 @@ class Rows:
             rows.sort(key=key)
         rows.reverse()
         return self._give(rows)
+
+    def lend(self) -> Iterator[Row]:
+        """Remove and return the rows so far, lazily; their bytes stay in the store until whoever takes the row reads
+        them, so they are not written to a file twice."""
+        rows, self._rows = self._rows, []
+        rows.reverse()
+        while rows:
+            row = rows.pop()
+            yield row._replace(data=Waiting(self._store, row.data)) if row.data else row
 
     def close(self) -> None:
         self._rows = []

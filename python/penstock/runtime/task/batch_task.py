@@ -61,6 +61,7 @@ class BatchTask(Task):
                 yield from self._read_early()
                 yield from self._by_key(self._add(row))
             else:
+                row = row._replace(data=self._store.look(row.data))
                 self._late.append((sort_key(row), row._replace(data=self._store.put(row.data))))
 
     def _work(self, chain: OperatorChain) -> Iterator[Row]:
