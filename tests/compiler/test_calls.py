@@ -79,7 +79,26 @@ def exchanges(record: Any) -> Any:
     return first_and_last(first_and_last((record[0], record[2])))
 
 
-CALLERS = [order, twice, compares, repeats, chooses, orders, exchanges, lambda record: weighed(record, record[1] - 1)]
+def parts(record: Any) -> Any:
+    for part in record[:2]:
+        if part == 7:
+            return
+        yield part, record[1]
+
+
+def gone_through(record: Any) -> Any:
+    first = []
+    for part, number in parts(record):
+        if part == number:
+            break
+        first.append(part)
+    return first, [one for one, _ in parts(record)], any(other for _, other in parts(record)), tuple(parts(record))
+
+
+CALLERS = [
+    order, twice, compares, repeats, chooses, orders, exchanges, gone_through,
+    lambda record: weighed(record, record[1] - 1),
+]  # fmt: skip
 RECORDS = st.tuples(
     st.integers(-3, 9) | st.sampled_from([2**62, -(2**63)]),
     st.integers(-3, 9),
@@ -115,6 +134,25 @@ def test_records_of_another_form_are_those_of_python(function: Callable[[Any], A
     results = together(program(function), function, "map", rows)
     expected = [of_python(function, "map", row)[0] for row in rows]
     assert results is None or shown(results) == shown(expected)
+
+
+def counting(record: Any) -> Any:
+    number = record[0]
+    while number >= 0:
+        yield number
+        number += 1
+
+
+def test_a_generator_that_does_not_end_is_left_to_python() -> None:
+    def some(record: Any) -> Any:
+        for number in counting(record):
+            if number > 4:
+                return number
+        return None
+
+    rows = [(3, 0, "", None), (-1, 0, "", None)]
+    assert on_machine(program(some), "map", rows[0]) is DOUBT
+    assert [of_python(some, "map", row)[0] for row in rows] == [5, None]
 
 
 def deep(record: Any) -> Any:

@@ -12,6 +12,7 @@ from penstock.common import Configuration, Duration, Time, Types, WatermarkStrat
 from penstock.datastream import (
     CoFlatMapFunction,
     DataStream,
+    FlatJoinFunction,
     KeyedCoProcessFunction,
     StreamExecutionEnvironment,
     ValueStateDescriptor,
@@ -156,6 +157,42 @@ def joined(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
     return windows.apply(lambda one, two: (one, two))
 
 
+def in_both(ones: Any, twos: Any) -> Iterator[Any]:
+    if any(one[2] % 7 for one in ones):
+        for number, (two, *_) in enumerate(twos):
+            yield number, two, 100 // (ones[0][2] % 840)
+
+
+def grouped_by_a_generator(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    """It fails in a late window."""
+    tens, others = (in_time(stream.filter(lambda r: r[2] > 0), 2) for stream in two_kinds(env, folder))
+    groups = tens.co_group(others).where(lambda r: r[0] % 3, LONG).equal_to(lambda r: r[0] % 3, LONG)
+    triple = Types.TUPLE([LONG, LONG, LONG])
+    return groups.window(TumblingEventTimeWindows.of(Time.milliseconds(70))).apply(in_both, triple)
+
+
+class Unequal(FlatJoinFunction):
+    def join(self, first: Any, second: Any) -> Any:
+        if first[2] % 3 != second[2] % 3:
+            yield first[2], second[0]
+
+
+class Few(FlatJoinFunction):
+    def join(self, first: Any, second: Any) -> Any:
+        return [(first[2], second[2])] if second[2] % 2 else None
+
+
+def joined_flat(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    tens, others = (in_time(stream, 2) for stream in two_kinds(env, folder))
+
+    def both(function: Any) -> DataStream:
+        pairs = tens.join(others).where(lambda r: r[0] % 2, LONG).equal_to(lambda r: r[2] % 2, LONG)
+        windows = pairs.window(TumblingEventTimeWindows.of(Time.milliseconds(30)))
+        return windows.apply(function, Types.TUPLE([LONG, LONG]))
+
+    return both(Unequal()).union(both(Few()))
+
+
 def joined_lists(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
     """Native windows do not keep what can change."""
     tens, others = two_kinds(env, folder)
@@ -227,7 +264,9 @@ PROGRAMS: list[Program] = [
     connected,
     keyed_by_pairs,
     grouped,
+    grouped_by_a_generator,
     joined,
+    joined_flat,
     joined_lists,
     one_branch_in_python,
     both_branches_fail,

@@ -113,6 +113,7 @@ ROOMS = {
         "calls",
         "statements",
         "functions",
+        "joins",
         "operators",
     ],
     "lint": [

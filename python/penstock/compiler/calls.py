@@ -49,7 +49,7 @@ class Calls(Dates):
     """The translator of calls."""
 
     @abstractmethod
-    def program_call(self, static: Static, node: ast.Call) -> Json:
+    def program_call(self, static: Static, node: ast.Call, use: Use) -> Json:
         """A call of a function of the program, which is compiled."""
 
     @abstractmethod
@@ -146,7 +146,7 @@ class Calls(Dates):
             library = LIBRARY.get(value) if isinstance(value, FunctionType) else None
             if library is None:
                 self._check_effects(static, node)
-                return self.program_call(static, node)
+                return self.program_call(static, node, use)
         if value is bool and len(node.args) == 1 and not node.keywords:
             return ["builtin", "bool", self.condition(node.args[0])]
         if isinstance(value, operator.itemgetter | operator.attrgetter):

@@ -111,6 +111,7 @@ class _Unit:
     pending: list[tuple[int, ...]] = field(default_factory=list)
     opened: Opened | None = None
     makes_sets: bool = False
+    is_pure: bool = False  # it only looks at its arguments: they do not change, and it has no state
     states: KeyedStates = field(default_factory=KeyedStates)
     tags: list[str] = field(default_factory=list)
     answering: FunctionType | None = None  # the method of a trigger that answers with a TriggerResult
@@ -122,6 +123,7 @@ class _Unit:
         """The function that an operator calls, with so many arguments."""
         method, result = kinds.KINDS[kind]
         self.makes_sets = method == "create_accumulator"
+        self.is_pure = method not in (*kinds.ACCUMULATORS, *kinds.WITH_CONTEXT, *kinds.OF_TRIGGER, *kinds.KEEPING)
         called = bound_method(function, method)
         if called is not function:
             if method in kinds.WITH_CONTEXT or kind in kinds.OF_KEY:
@@ -278,7 +280,7 @@ class _Unit:
         if flags & (CO_VARARGS | CO_VARKEYWORDS):
             raise RefusedError("takes any number of arguments", tree)
         is_generator = bool(flags & CO_GENERATOR)
-        if is_generator and not call.emits:
+        if is_generator and not (call.emits or call.yields):
             raise RefusedError("is a generator, and its result is used as a value", tree)
         parameters, statics = parameters_of(function, call, tree)
         parameters = [*call.kept, *parameters]
@@ -352,7 +354,7 @@ class _Body(Statements):
             changes = kinds.ACCUMULATORS["add"]
         return self.unit.compile(plain, Invocation(first, keywords, count=count, changes=changes))
 
-    def program_call(self, static: Static, node: ast.Call) -> Json:
+    def program_call(self, static: Static, node: ast.Call, use: Use) -> Json:
         plain, first, keywords = plain_function(static.value)
         if plain is None:
             raise refused_class(static, node)
@@ -383,14 +385,23 @@ class _Body(Statements):
             else:
                 raise RefusedError(f"{static.text}() is called without {name}", node)
         try:
-            number = self.unit.compile(plain, Invocation(first, keywords))
+            yields = self._yields(plain, use)
+            number = self.unit.compile(plain, Invocation(first, keywords, yields=yields))
         except RefusedError as error:
             if _is_of_library(plain):
                 raise RefusedError(f"calls {static.text}(), which {error.reason}", node) from None
             if error.file is None:
                 error.node = node
             raise
-        return ["call", number, *arguments]
+        result = ["call", number, *arguments]
+        item = self.scope.fresh() if yields else -1
+        return ["each", ["local", item], [[item, result, []]]] if yields else result
+
+    def _yields(self, function: FunctionType, use: Use) -> bool:
+        """Whether a function is a generator that may run to its end before its first item is looked at: what it yields
+        is gone through, and nothing changes meanwhile that it could see."""
+        is_generator = bool(function.__code__.co_flags & CO_GENERATOR)
+        return is_generator and use is Use.ITERATE and self.unit.is_pure and not self.unit.states.native
 
 
 def _is_of_library(function: FunctionType) -> bool:

@@ -26,6 +26,7 @@ class Invocation:
         changes: the places of the arguments that it may change.
         method: what an operator calls it as; "" if another function calls it.
         kept: variables that are parameters in front of its arguments.
+        yields: it is a generator, and what it yields is gone through where it is called.
     """
 
     first: Sequence[Any] = ()
@@ -36,6 +37,7 @@ class Invocation:
     changes: Sequence[int] = ()
     method: str = ""
     kept: Sequence[str] = ()
+    yields: bool = False
 
 
 def plain_function(called: Any) -> tuple[FunctionType | None, list[Any], dict[str, Any]]:

@@ -5,12 +5,12 @@ Which operators have a native form is known here; a chain is cut into native seg
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.compiler.functions import compile_function
+from penstock.compiler.joins import name_of, stand_in
 from penstock.compiler.kinds import AGGREGATE
 from penstock.compiler.process_states import KeyedStates
 from penstock.compiler.program import Compiled, Refusal
@@ -45,6 +45,7 @@ from penstock.runtime.windows.evictors import DeltaEvictor
 from penstock.runtime.windows.functions import (
     AggregateWindow,
     ApplyWindow,
+    CoGroupWindow,
     ProcessWindow,
     ReduceWindow,
     Tagged,
@@ -90,15 +91,12 @@ class Compilation:
         return known[1]
 
     def _compiled(self, function: Any, kind: str) -> Compiled | Refusal:
-        if type(function) is Tagged:
-            function = _tagging(function.side)
-        elif type(function) is TaggedKey:
+        if type(function) is TaggedKey:
             for selector in (function.first, function.second):
                 result = self.function(selector, kind)
                 if isinstance(result, Refusal):
                     return result
-            function = _choosing(bind(function.first, "get_key"), bind(function.second, "get_key"))
-        return _known(compile_function(function, kind))
+        return _known(compile_function(stand_in(function), kind))
 
     def operator(self, operator: S) -> S:
         """An operator with its functions compiled."""
@@ -216,7 +214,7 @@ class Compilation:
     def _seeing(self, function: F) -> F:
         """A function that sees windows, compiled, if it is one."""
         kind = _kind_of_seeing(function)
-        return function if kind is None else replace(function, program=self._program(function.function, kind))  # type: ignore[attr-defined, return-value, type-var, union-attr]
+        return function if kind is None else replace(function, program=self._program(_seen_by(function), kind))  # type: ignore[return-value, type-var]
 
     def _windows(self, operator: WindowOperator) -> WindowOperator:
         programs = self._trigger_programs(operator)
@@ -245,7 +243,7 @@ class Compilation:
         seeing = function.then if isinstance(function, (AggregateWindow, ReduceWindow)) else function
         kind = _kind_of_seeing(seeing)
         if seeing is not None and kind is not None:
-            verdicts.append(self._verdict(seeing.function, kind))
+            verdicts.append(self._verdict(_seen_by(seeing), kind))
         for function, method, kind in _trigger_functions(operator):
             verdicts.append(self._verdict(function, kind, f".{method}" if method == kind else ""))
         compiled = replace(
@@ -257,7 +255,7 @@ class Compilation:
         return [*verdicts, Verdict("native") if reason is None else Verdict("Python", refusal=Refusal(reason))]
 
     def _verdict(self, function: Any, kind: str, method: str = "") -> Verdict:
-        result, name = self.function(function, kind), simple_name(function) + method
+        result, name = self.function(function, kind), name_of(function) + method
         if type(function) is Tagged and isinstance(result, Compiled):
             return Verdict("native")
         return Verdict("Python", name, result) if isinstance(result, Refusal) else Verdict("compiled", name)
@@ -309,18 +307,6 @@ def _asks(result: Compiled | Refusal) -> bool:
     return isinstance(result, Compiled) and any(word in result.program for word in words)
 
 
-def _tagging(side: int) -> Callable[[Any], Any]:
-    """``Tagged`` as a function that can be compiled."""
-    if side == 1:
-        return lambda record: (1, record, None)
-    return lambda record: (2, None, record)
-
-
-def _choosing(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """``TaggedKey`` as a function that can be compiled if the key selectors can."""
-    return lambda record: first(record[1]) if record[0] == 1 else second(record[2])
-
-
 def _known(result: Compiled | Refusal) -> Compiled | Refusal:
     """The same, but that the native module must know all that a program uses."""
     functions = native.functions()
@@ -337,9 +323,16 @@ _NATIVE_REDUCERS = SumAggregator, ComparableAggregator
 
 def _kind_of_seeing(function: WindowFunction | None) -> str | None:
     """The kind of a function that sees windows; None for others, and for one that does something when they are over."""
+    if isinstance(function, CoGroupWindow):
+        return "apply_window"
     if not isinstance(function, (ProcessWindow, ApplyWindow)) or function.clearer() is not None:
         return None
     return ("process" if isinstance(function, ProcessWindow) else "apply") + ("_window" if function.keyed else "_all")
+
+
+def _seen_by(function: Any) -> Any:
+    """The function of the program that sees windows; that of a join with what shows it its two groups."""
+    return function if isinstance(function, CoGroupWindow) else function.function
 
 
 def _methods(operator: WindowOperator, aggregator: Any) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def counted_by(trigger: Trigger[Any, Any], evictor: Any) -> tuple[int, bool, int
 def seeing_program(functions: ModuleType, function: WindowFunction) -> Any:
     """The function that sees windows as a native program; None where there is none."""
     then = function.then if isinstance(function, (ReduceWindow, AggregateWindow)) else function
-    if not isinstance(then, (ApplyWindow, ProcessWindow)) or then.clearer() is not None:
+    if not isinstance(then, (ApplyWindow, ProcessWindow, CoGroupWindow)) or then.clearer() is not None:
         return None
     return native.program(functions, then.program)
 

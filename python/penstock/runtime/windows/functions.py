@@ -199,11 +199,12 @@ def _unmergeable(one: Any, other: Any) -> Any:
 @dataclass(frozen=True)
 class CoGroupWindow(WindowFunction):
     """Shows the two groups of a window of a join. Its elements are (1, left, None) and (2, None, right); in state of
-    earlier versions (1, left) and (2, right)."""
+    earlier versions (1, left) and (2, right). ``program`` is the function, compiled, of key, window and elements."""
 
     function: Any  # an object with the method, or a callable of that form
     method: str  # "co_group" or "join"
     flat: bool = False  # a `join` gives any number of records for a pair instead of one
+    program: str | None = field(default=None, compare=False, kw_only=True)
 
     def bind(self) -> Apply:
         call = bind(self.function, self.method)
