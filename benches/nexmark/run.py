@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--disorder", type=int, default=500, help="milliseconds; the queries wait for 4000")
     options.add_argument("--rate", type=int, default=10_000, help="events per second of event time")
-    options.add_argument("--rounds", type=int, default=4, help="in each process, twice as many in a JVM of Flink's")
+    options.add_argument("--rounds", type=int, default=4, help="in each process, twice as many in a JVM")
     options.add_argument("--passes", type=int, default=1, help="how often all systems take their turn")
     options.add_argument("--out", type=Path, help="append lines of JSON to this file too")
     options.add_argument("--sets", type=comma, help="names of golden sets, for check and goldens")
@@ -79,7 +79,7 @@ def measure(arguments: argparse.Namespace) -> int:
             place, of = (query, form, system), events
             if system == "pyflink":
                 of = events._replace(events=arguments.pyflink_events * (10 if query in systems.LIGHT else 1))
-            number = arguments.rounds * (2 if system == "flink" else 1)  # it compiles as it runs
+            number = arguments.rounds * (2 if system in systems.IN_A_JVM else 1)  # which compiles as it runs
             try:
                 rounds = systems.rounds(system, query, form, of, number)
                 if system == "pyflink" and rounds:

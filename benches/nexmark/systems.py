@@ -23,6 +23,7 @@ import jars  # noqa: E402
 
 LOOP = "python-loop"
 SYSTEMS = ("flink", "penstock-local", "penstock-spark", "penstock-off", LOOP, "duckdb", "pyflink", "beam")
+IN_A_JVM = ("flink", "penstock-spark")
 LIGHT = ("q0", "q1", "q2", "q13")
 """Queries with neither keys nor state, which a loop has, too."""
 BEAM = {

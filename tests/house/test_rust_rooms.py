@@ -22,7 +22,7 @@ CRATES = {
 ORDER = {
     "runtime": ["hash", "key_groups", "key_type", "columns", "folds"],
     "columns": [
-        *("json", "scan", "value", "python", "column", "exchange", "batch", "lines", "reading", "writing"),
+        *("json", "scan", "value", "python", "column", "exchange", "batch", "filling", "lines", "reading", "writing"),
         *("program", "heap", "machine", "vectors", "pipeline", "accumulator", "stamps", "router", "tables"),
     ],
     "planner": [

@@ -170,9 +170,24 @@ class Batch:
             ValueError: there are not so many, or the step is zero.
         """
 
-    @property
-    def record_size(self) -> int | None:
-        """How many bytes each record takes, as ``text_size`` counts them; None where they differ."""
+    def look(
+        self, first: int, looks: tuple[int, int, int], limits: tuple[int, int, int, int]
+    ) -> tuple[int, int, int, int]:
+        """Looks at how large the records are that wait for a buffer, as ``Filling.full`` does: up to the last of this batch, or
+        to before the look that finds the buffer full.
+
+        Args:
+            first: how many records wait in front of these, all of them looked at.
+            looks: how many wait at the next look; how many did at the last one, and about how many bytes these have.
+            limits: records and bytes of a full buffer; how many records are between two looks at the most; every how many
+                records one is looked at.
+
+        Returns:
+            The looks as they are then, and about how many bytes a record has by the last of them; 0 where there was none.
+
+        Raises:
+            ValueError: not all of those in front were looked at, or none is.
+        """
 
     def encode(self, key: int, extras: bytes) -> bytes | None:
         """The records as a buffer of typed columns.

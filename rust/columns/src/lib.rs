@@ -8,6 +8,7 @@ pub mod accumulator;
 pub mod batch;
 pub mod column;
 pub mod exchange;
+pub mod filling;
 pub mod heap;
 mod json;
 pub mod lines;

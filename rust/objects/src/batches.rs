@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema};
 use penstock_columns::batch::Stamps;
-use penstock_columns::column::{fixed_size, text_size};
+use penstock_columns::column::text_size;
+use penstock_columns::filling::{Limits, Looks};
 use penstock_columns::lines::lines;
 use penstock_columns::{Batch as Columns, Column, Data, Shape, exchange};
 use penstock_runtime::columns::Broken;
@@ -278,10 +279,33 @@ impl Batch {
         Ok((start..end).step_by(step).map(|row| text_size(self.columns.records(), row)).sum())
     }
 
-    /// How many bytes each record takes, as ``text_size`` counts them; None where they differ.
-    #[getter]
-    fn record_size(&self) -> Option<usize> {
-        fixed_size(self.columns.records())
+    /// Looks at how large the records are that wait for a buffer, as ``Filling.full`` does: up to the last of this batch, or
+    /// to before the look that finds the buffer full.
+    ///
+    /// Args:
+    ///     first: how many records wait in front of these, all of them looked at.
+    ///     looks: how many wait at the next look; how many did at the last one, and about how many bytes these have.
+    ///     limits: records and bytes of a full buffer; how many records are between two looks at the most; every how many
+    ///         records one is looked at.
+    ///
+    /// Returns:
+    ///     The looks as they are then, and about how many bytes a record has by the last of them; 0 where there was none.
+    ///
+    /// Raises:
+    ///     ValueError: not all of those in front were looked at, or none is.
+    fn look(
+        &self,
+        first: usize,
+        looks: (usize, usize, usize),
+        limits: (usize, usize, usize, usize),
+    ) -> PyResult<(usize, usize, usize, usize)> {
+        let ((mark, count, bytes), (records, most_bytes, look, every)) = (looks, limits);
+        if count < first || every == 0 {
+            return Err(PyValueError::new_err("records in front of the batch were not looked at"));
+        }
+        let limits = Limits { records, bytes: most_bytes, look, every };
+        let Looks { mark, count, bytes, mean } = Looks { mark, count, bytes, mean: 0 }.go_on(self.columns.records(), first, limits);
+        Ok((mark, count, bytes, mean))
     }
 
     /// The records as a buffer of typed columns.

@@ -265,6 +265,24 @@ def test_columns_are_written_as_their_records_are(parts, most):
     assert list(map(whole, singly)) == list(map(whole, together))
 
 
+@pytest.mark.skipif(native.functions() is None, reason="needs the native module")
+@pytest.mark.parametrize("longest", [0, 40, 3_000])
+def test_buffers_of_many_columns_end_where_those_of_objects_do(longest):
+    functions, draw = native.functions(), random.Random(longest)
+    singly, together = [], []
+    one, other = (writer(rows, "GLOBAL", 1, options=Settings(codec="columns")) for rows in (singly, together))
+    for _ in range(30):
+        texts = ["x" * draw.randrange(longest + 1) for _ in range(draw.choice([1, 100, 3_000]))]
+        values = [(text, 7) for text in texts] if longest else list(range(len(texts)))
+        other.write_columns(functions.Batch.of(values))
+        for value in values:
+            one.write(value, None)
+    one.finish()
+    other.finish()
+    assert len(singly) > 3
+    assert list(map(whole, singly)) == list(map(whole, together))
+
+
 def whole(row):
     """What is in a row, with the timestamp of each record."""
     buffer = decode(row.data)

@@ -74,15 +74,12 @@ class Filling(Estimate):
         self.mark = 1 if large else min(_LOOK, self._limit)  # small records are probably followed by small ones
         return True
 
-    def passes(self, count: int, size: int) -> bool:
-        """Whether ``full()`` is false where so many records wait, and those since the last look have this size each; if
-        so, it is as if it had been called."""
-        new = count - self.count
-        if self.bytes + size * new >= self._most_bytes or count >= self._limit:
-            return False
-        self.add(new, size, 1)
-        self._look_after(count)
-        return True
+    def look_into(self, batch: Any, first: int) -> None:
+        """Look at the records of a native batch as ``full()`` would: to its end, or to before the look that finds
+        enough. ``first`` others wait in front of it, and were all looked at."""
+        limits = self._limit, self._most_bytes, _LOOK, EVERY
+        looks = batch.look(first, (self.mark, self.count, self.bytes), limits)
+        self.mark, self.count, self.bytes, self.mean = *looks[:3], looks[3] or self.mean
 
     def _look_after(self, count: int) -> None:
         """Set the mark where so many records wait and are not enough."""

@@ -293,7 +293,7 @@ class Entry:
                 segment.take(batch, start, stop)
                 self.records += stop - start
                 start = stop
-                self._stride = next_stride(self._stride, self._backlog(), closed=segment.closed)
+                self._stride = next_stride(self._stride, self._backlog(), broad=segment.broad)
                 yield
 
         return self._between(channel, signals, len(batch), feed)

@@ -48,6 +48,11 @@ class Columnar(NamedTuple):
         return self.segment.closed
 
     @property
+    def broad(self) -> bool:
+        """As that of the segment."""
+        return self.segment.broad
+
+    @property
     def shows(self) -> bool:
         """As that of the segment."""
         return self.segment.shows
@@ -63,11 +68,13 @@ class Columnar(NamedTuple):
 
 class Taker(NamedTuple):
     """A way for columns into an operator that runs code of the user, or if it is ``closed`` none. ``shows`` is whether
-    what it has taken can be seen although the task fails."""
+    what it has taken can be seen although the task fails; ``broad`` whether code of the user takes many records at a
+    time."""
 
     take_all: HandOver
     closed: bool = False
     shows: bool = False
+    broad: bool = False
 
 
 class Segment:
@@ -75,7 +82,8 @@ class Segment:
     ``hand_over`` the results. ``operators`` are those that it stands for, in order. Without ``run`` the batches are
     handed over as they are. ``flush`` is to be called before objects go into a keyed stage's operator; ``leave`` says
     how many of the next records, at the most so many, are better taken as objects. It is ``closed`` if no code of the
-    user runs behind it in this chain, and ``shows`` if what came through can be seen although the task fails."""
+    user runs behind it in this chain, and ``shows`` if what came through can be seen although the task fails. Few
+    records cost as much as many where it is ``broad``: closed, or if that code takes many records at a time."""
 
     def __init__(
         self,
@@ -88,11 +96,12 @@ class Segment:
         leave: Callable[[int], int] | None = None,
         closed: bool = False,
         shows: bool = False,
+        broad: bool = False,
     ) -> None:
         self._functions, self._run, self._hand_over, self._collect = functions, run, hand_over, collect
         self.shows = shows
         self._counted = [(index, op) for index, op in enumerate(operators) if op.emitted is not None]
-        self.flush, self._leave, self.closed = flush, leave, closed
+        self.flush, self._leave, self.closed, self.broad = flush, leave, closed, closed or broad
         self._done = self._doubts = 0
 
     @property
@@ -159,7 +168,7 @@ class Fork:
         self, functions: ModuleType, branches: Sequence[Segment], last: HandOver | None, collect: Collector
     ) -> None:
         self._functions, self._branches, self._last, self._collect = functions, branches, last, collect
-        self.closed = last is None
+        self.closed = self.broad = last is None
 
     @property
     def gives_up(self) -> bool:
@@ -218,7 +227,8 @@ def segment_into(fusion: Fusion, number: int) -> Segment | Fork | None:
         return _segment(fusion, functions, [Target(None, None, 0, number)], collector)
     rest = segment_behind(fusion, 0)
     hand_over = _objects(partial(fusion.behind, 0)) if rest is None else rest.take_all
-    return Segment(functions, stage.run, [head], hand_over, collector(), stage.flush, getattr(stage, "leave", None))
+    leave, broad = getattr(stage, "leave", None), rest is not None and rest.broad
+    return Segment(functions, stage.run, [head], hand_over, collector(), stage.flush, leave, broad=broad)
 
 
 def segment_behind(fusion: Fusion, position: int) -> Segment | Fork | None:
@@ -271,8 +281,8 @@ def _segment(
     if taker is None:
         return None
     run = functions.Pipeline(stages).run if stages else None
-    hand_over, closed, shows = taker
-    return Segment(functions, run, operators, hand_over, collector(), closed=closed, shows=shows)
+    hand_over, closed, shows, broad = taker
+    return Segment(functions, run, operators, hand_over, collector(), closed=closed, shows=shows, broad=broad)
 
 
 def _only(targets: list[Target]) -> Target | None:
@@ -290,7 +300,7 @@ def _taker(fusion: Fusion, target: Target | None) -> Taker | None:
         takes = isinstance(writer, RecordWriter) and writer.takes_columns
         return Taker(writer.write_columns, closed=True) if takes else None  # type: ignore[union-attr]
     columnar = None if target.number else fusion.operators[target.position].columns(0)
-    return None if columnar is None else Taker(columnar.take_all, columnar.closed, columnar.shows)
+    return None if columnar is None else Taker(columnar.take_all, columnar.closed, columnar.shows, columnar.broad)
 
 
 def _objects(text: Callable[[], Text]) -> HandOver:

@@ -173,27 +173,30 @@ class OutChannel(Filling):
         elif self.last is not None:
             self.stamp(None)
         if columns:
-            values.add(rest)
-        count = len(values)
-        alike = rest.record_size if count == self.count else None  # bytes of each record that was not looked at yet
-        while taken < size and not full:
-            more = min(self.mark - count, size - taken)
-            if columns:
-                values.count += more
-            else:
-                values += rest.slice(taken, taken + more).objects()
+            taken, full = self._fill(values, rest, is_full)
+        while not columns and taken < size and not full:
+            more = min(self.mark - len(values), size - taken)
+            values += rest.slice(taken, taken + more).objects()
             taken += more
-            count += more
-            if count >= self.mark and not (alike and self.passes(count, alike)):
-                full, alike = is_full(self), rest.record_size
-        if columns:
-            values.cut()
+            full = len(values) >= self.mark and is_full(self)
         self._keyed += taken
         if times is not None:
             self._times += times[:taken]
         if timed:
             self.last = rest.time(taken - 1) if times is None else times[taken - 1]
         return start + taken, full
+
+    def _fill(self, values: WaitingColumns, batch: Any, is_full: Callable[[OutChannel], bool]) -> tuple[int, bool]:
+        """Take records of a batch of columns; how many, and whether the buffer is full."""
+        first, end, full = values.count, values.count + len(batch), False
+        values.add(batch)
+        while values.count < end and not full:
+            if self.count >= first:
+                self.look_into(batch, first)
+            values.count = min(self.mark, end)
+            full = values.count >= self.mark and is_full(self)
+        values.cut()
+        return values.count - first, full
 
     def sampled(self) -> tuple[int, int]:
         values: Any = self.values

@@ -23,6 +23,7 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.chain.segments import Taker
 from penstock.runtime.columns.forms import BatchForm
 from penstock.runtime.usercode.functions import bind
+from penstock.runtime.usercode.interpreter import STRIDE
 
 if TYPE_CHECKING:
     from penstock.runtime.columns.batches import BatchArgument
@@ -132,7 +133,7 @@ class _Batches(LiveOperator):
             self._work()
 
     def columns(self, number: int) -> Taker:
-        return Taker(self._take_columns)
+        return Taker(self._take_columns, broad=self.room >= STRIDE)
 
     def _take_columns(self, batch: Any) -> None:
         self._batches.append(batch)

@@ -62,14 +62,14 @@ class Reader:
 
     def _emit(self, batch: Any, values: Sequence[Any], split: str, backlog: Backlog) -> Iterator[None]:
         emit, position = self._operator.emitter(batch, split), 0
-        closed = isinstance(emit, ColumnsEmitter) and emit.way.closed
+        broad = isinstance(emit, ColumnsEmitter) and emit.way.broad
         while position < len(values):
             end = min(position + self._stride, len(values))
             emit(position, end)
             self._operator.emitted += end - position
             position = end
             waiting = backlog()
-            self._stride = next_stride(self._stride, waiting, closed=closed)
+            self._stride = next_stride(self._stride, waiting, broad=broad)
             if waiting:
                 yield
 

@@ -272,15 +272,5 @@ pub fn text_size(column: &Column, row: usize) -> usize {
     }
 }
 
-/// The [`text_size`] of every value, if it is the same whatever the values are. Recursive, to [`DEPTH`].
-pub fn fixed_size(column: &Column) -> Option<usize> {
-    match &column.data {
-        Data::Texts(_) | Data::Bytes(_) => None,
-        Data::Tuples(fields) if column.presence.is_none() => fields.iter().map(fixed_size).sum(),
-        Data::Tuples(_) => None,
-        _ => Some(8),
-    }
-}
-
 #[cfg(test)]
 mod tests;
