@@ -83,12 +83,12 @@ def _in_a_loop(job: str, tiny: Any, data: Any) -> list[list[int]]:
 
 def word_counts() -> Iterator[Case]:
     """Word count with running sums, and what does less."""
-    yield Case(WORDS, RUNNING, "Penstock", "on_penstock:word_count")
+    yield Case(WORDS, RUNNING, "Penstock", "on_penstock:word_count", warm=4)
     yield Case(WORDS, RUNNING, "RDD", "words_spark:rdd_running_sums")
-    yield Case(WORDS, RUNNING, "mapInArrow", "words_spark:map_in_arrow")
+    yield Case(WORDS, RUNNING, "mapInArrow", "words_spark:map_in_arrow", warm=4)
     yield Case(WORDS, RUNNING, "Python loop", "in_a_loop:word_count")
     yield Case(WORDS, FINAL, "RDD reduceByKey", "words_spark:rdd_reduce_by_key", oracle="in_a_loop:final_counts")
-    yield Case(WORDS, FINAL, "Spark SQL", "words_spark:sql", oracle="in_a_loop:final_counts")
+    yield Case(WORDS, FINAL, "Spark SQL", "words_spark:sql", warm=4, oracle="in_a_loop:final_counts")
 
 
 def other_engines() -> Iterator[Case]:
@@ -125,9 +125,9 @@ def column_sums() -> Iterator[Case]:
     for shape, name in ((RUNNING, "running"), (WINDOWS, "windows")):
         job = f"sums_of_columns:penstock_{name}"
         here = {"oracle": f"sums_of_columns:{name}_loop"}
-        yield Case(SUMS, shape, "Penstock", job, RECORDS, rounds=5, **here)
+        yield Case(SUMS, shape, "Penstock", job, RECORDS, warm=4, rounds=5, **here)
         yield Case(SUMS, shape, "Penstock, local", job, RECORDS, {"executor": "local"}, rounds=5, **here)
-        yield Case(SUMS, shape, "Spark SQL", f"sums_of_columns:spark_{name}", RECORDS, rounds=5, **here)
+        yield Case(SUMS, shape, "Spark SQL", f"sums_of_columns:spark_{name}", RECORDS, warm=4, rounds=5, **here)
         yield Case(SUMS, shape, "Python loop", here["oracle"], RECORDS, rounds=1, **here)
 
 
