@@ -4,6 +4,7 @@ use std::mem::size_of;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
+use super::fetch::fetch_all;
 use crate::column::DEPTH;
 use crate::value::{Doubt, Shape, Value};
 
@@ -89,6 +90,14 @@ impl Kept {
             Form::Bytes(bytes) => Value::Bytes(bytes),
             Form::Tuple(tree) => Value::Tuple(tree.items()),
             Form::Tree(tree) => tree.root(),
+        }
+    }
+
+    /// Has the value come closer from memory, while something else is done.
+    #[inline]
+    pub fn fetch(&self) {
+        if let Form::Tuple(tree) | Form::Tree(tree) = &self.0 {
+            fetch_all(tree.start.as_ptr(), tree.words as usize);
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod best;
 mod cells;
+mod fetch;
 mod folds;
 mod kept;
 mod process;

@@ -8,6 +8,9 @@ use super::map::{Map, MapStep};
 use crate::tables::kept::Kept;
 use crate::value::Value;
 
+/// Items of a list that come closer from memory at the most.
+const MOST_FETCHED: usize = 10;
+
 /// What a state has for a key.
 #[derive(Debug, Default)]
 pub enum Held {
@@ -50,6 +53,15 @@ impl Step {
 }
 
 impl Held {
+    /// Has values and lists come closer from memory.
+    pub(super) fn fetch(&self) {
+        match self {
+            Self::Value(value) => value.fetch(),
+            Self::List(items) => items.iter().take(MOST_FETCHED).for_each(Kept::fetch),
+            _ => {}
+        }
+    }
+
     /// How many values, items, entries or records there are.
     pub(super) fn weight(&self) -> usize {
         match self {

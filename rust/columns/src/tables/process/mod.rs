@@ -40,7 +40,7 @@ use self::changes::Changes;
 use self::join::fits;
 pub use self::life::Life;
 use self::out::Out;
-use self::store::{MOST_STATES, StateNews, Store};
+use self::store::{LookedUp, MOST_STATES, StateNews, Store};
 use self::timers::Timers;
 use self::turn::{Turn, When};
 use super::windows::news::News;
@@ -54,6 +54,9 @@ use crate::vectors::{Vector, evaluate};
 
 /// Records whose keys are found together.
 const TOGETHER: usize = 1 << 10;
+
+/// Records whose keys are looked up before the first of them is taken.
+const AHEAD: usize = 32;
 
 /// What comes out of one call at the most, apart from the last record's.
 const MOST_RECORDS: usize = 1 << 16;
@@ -243,7 +246,7 @@ impl Process {
         let joins = spec.bounds.map(|bounds| (input, bounds));
         let mut run = Run::new(store, timers);
         let (mut row, mut doubtful) = (start, false);
-        let (mut of_keys, mut arena) = (Bump::new(), Bump::new());
+        let (mut of_keys, mut arena, mut looked_up) = (Bump::new(), Bump::new(), Vec::with_capacity(AHEAD));
         'records: while row < end && !doubtful {
             let size = TOGETHER.min(end - row);
             let (keys, sure) = evaluate(key, of_key, of_keys.alloc([Vector::from((batch.records(), row))]), size, &of_keys);
@@ -251,9 +254,17 @@ impl Process {
                 if run.out.len() >= MOST_RECORDS {
                     break 'records;
                 }
+                if index % AHEAD == 0 {
+                    let some = index..sure.min(index + AHEAD);
+                    looked_up.clear();
+                    looked_up.extend(some.map(|index| run.store.look_up(keys.get(index, &arena))));
+                    looked_up.iter().flatten().for_each(|&before| run.store.fetch(before));
+                    arena.reset();
+                }
                 let (key, input) = (keys.get(index, &arena), Input::Row(batch.records(), row));
                 let time = batch.time(row);
-                let turned = Turned { key, input, when: When { time, domain: None, watermark, now }, out: time, timer: None, joins };
+                let (before, when) = (looked_up[index % AHEAD].ok(), When { time, domain: None, watermark, now });
+                let turned = Turned { key, before, input, when, out: time, timer: None, joins };
                 if let Err(stopped) = run.call(function, of_function, &turned, &arena) {
                     doubtful = stopped;
                     break 'records;
@@ -282,7 +293,7 @@ impl Process {
                 let key = run.timers.of(domain).key(number, &arena).copied(&arena);
                 let (when, input) = (When { time: Some(time), domain: Some(domain), watermark, now }, Input::Value(Value::Int(time)));
                 let out = if domain == Domain::Event { Some(time) } else { None };
-                let turned = Turned { key, input, when, out, timer: Some(number), joins: None };
+                let turned = Turned { key, before: None, input, when, out, timer: Some(number), joins: None };
                 if let Err(stopped) = run.call(function, constants, &turned, &arena) {
                     doubtful = stopped;
                     break;
@@ -317,6 +328,8 @@ struct Run<'r> {
 /// A record or a timer for which a function is called.
 struct Turned<'v> {
     key: Value<'v>,
+    /// Its key, where that was looked up before others were taken.
+    before: Option<LookedUp>,
     input: Input<'v>,
     when: When,
     /// The timestamp of its results.
@@ -346,9 +359,9 @@ impl<'r> Run<'r> {
     }
 
     fn try_call(&mut self, function: &Program, constants: &[Value<'_>], turned: &Turned<'_>, arena: &Bump) -> Result<(), Refusal> {
-        let Turned { key, timer, when, .. } = *turned;
-        let hash = self.store.hash(key)?;
-        let number = self.store.find(hash, key);
+        let Turned { key, before, timer, when, .. } = *turned;
+        let before = before.map_or_else(|| self.store.look_up(key), Ok)?;
+        let (hash, number) = self.store.found(before, key);
         self.changes.clear();
         self.changes_of(function, constants, turned, number, arena)?;
         if !self.changes.fit(self.store, self.timers, key) {

@@ -13,6 +13,7 @@ use super::{Kind, StateSpec};
 use crate::batch::Batch;
 use crate::column::Column;
 use crate::tables::cells::Cells;
+use crate::tables::fetch::fetch;
 use crate::tables::kept::Kept;
 use crate::tables::table::{hash_of, hasher};
 use crate::tables::windows::news::{Rows, each};
@@ -59,6 +60,18 @@ pub struct Store {
     changes: Vec<u64>,
     /// The states of which Python has something.
     known: Vec<u64>,
+    /// How often a key got its number, and how often one lost it.
+    given: u64,
+    lost: u64,
+}
+
+/// A key that was looked up some time ago.
+#[derive(Clone, Copy, Debug)]
+pub struct LookedUp {
+    hash: u64,
+    number: Option<usize>,
+    given: u64,
+    lost: u64,
 }
 
 impl Store {
@@ -83,6 +96,8 @@ impl Store {
             changed: Vec::new(),
             changes: Vec::new(),
             known: Vec::new(),
+            given: 0,
+            lost: 0,
         }
     }
 
@@ -114,6 +129,31 @@ impl Store {
         self.index.find(hash, |&number| self.keys.holds(number as usize, key)).map(|&number| number as usize)
     }
 
+    /// The hash and the number of a key, to be [found](Self::found) again when it is its turn.
+    pub fn look_up(&self, key: Value<'_>) -> Result<LookedUp, Doubt> {
+        let hash = self.hash(key)?;
+        let number = self.find(hash, key);
+        if let Some(number) = number {
+            self.held.iter().for_each(|held| fetch(&raw const held[number]));
+        }
+        Ok(LookedUp { hash, number, given: self.given, lost: self.lost })
+    }
+
+    /// Has what a key has come closer from memory, while something else is done.
+    pub fn fetch(&self, looked_up: LookedUp) {
+        if let Some(number) = looked_up.number {
+            self.held.iter().for_each(|held| held[number].fetch());
+        }
+    }
+
+    /// The hash and the number that a key has now.
+    #[inline]
+    pub fn found(&self, before: LookedUp, key: Value<'_>) -> (u64, Option<usize>) {
+        let LookedUp { hash, number, given, lost } = before;
+        let holds = lost == self.lost && (number.is_some() || given == self.given);
+        (hash, if holds { number } else { self.find(hash, key) })
+    }
+
     /// Whether a key can be here.
     pub fn admits(&mut self, key: Value<'_>) -> bool {
         (self.hashes.len() < u32::MAX as usize || !self.free.is_empty()) && self.keys.admits(key)
@@ -143,6 +183,7 @@ impl Store {
 
     /// Makes a place for a key that is [admitted](Self::admits).
     pub fn create(&mut self, hash: u64, key: Value<'_>) -> usize {
+        self.given += 1;
         let number = match self.free.pop() {
             Some(number) => {
                 let number = number as usize;
@@ -235,6 +276,7 @@ impl Store {
         }
         if let Ok(entry) = self.index.find_entry(self.hashes[number], |&other| other as usize == number) {
             entry.remove();
+            self.lost += 1;
             self.free.push(number as u32);
         }
     }
