@@ -3,8 +3,8 @@
 use bumpalo::Bump;
 use memchr::memmem;
 
-use super::{Kind, Row, within};
-use crate::python::loads;
+use super::{Field, Kind, Row, within};
+use crate::python::{Wanted, loads_of};
 use crate::value::{Doubt, Value};
 
 /// What the schema of the objects says.
@@ -17,11 +17,17 @@ pub struct Rules {
 }
 
 /// The row of a message. Python's reader takes NaN and Infinity, and schemas do not.
-pub fn record<'a>(message: &'a [u8], row: &'a Row, rules: Rules, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+pub fn record<'a>(message: &'a [u8], (row, wanted): (&'a Row, &Wanted), rules: Rules, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
     if !rules.finite && (memmem::find(message, b"NaN").is_some() || memmem::find(message, b"Infinity").is_some()) {
         return Err(Doubt);
     }
-    fields(loads(arena, Value::Bytes(message))?, row, rules, arena)
+    fields(loads_of(arena, Value::Bytes(message), wanted)?, row, rules, arena)
+}
+
+/// What a row has of an object. Recursive, to the depth of the type.
+pub fn wanted(row: &Row) -> Wanted {
+    let part = |field: &Field| if let Kind::Row(row) = &field.kind { wanted(row) } else { Wanted::nothing() };
+    Wanted::at_all(row.shape.names.iter().flatten().cloned().zip(row.fields.iter().map(part)))
 }
 
 /// Recursive, to the depth of the type.
