@@ -76,14 +76,14 @@ def table_of_unchanged(results: Results) -> Table:
     return ("a program that", "records", "CPU, native", "off", "×"), lines
 
 
-def told(results: Results) -> str:
+def run_of_native(results: Results) -> str:
     """Of which run the two tables are."""
     run = results.together(penstock(COMPILED, FIRST[0], 1))
     return f"`native`: run of {run.started}." if run.rows else ""
 
 
 TABLES: Mapping[str, Callable[[Results], Table | str]] = {
-    "native_run": told,
+    "native_run": run_of_native,
     "compiling": table_of_compiling,
     "unchanged": table_of_unchanged,
 }

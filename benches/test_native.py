@@ -47,14 +47,16 @@ def compile_seconds(function: Any, kind: str, file: Path) -> tuple[float, ...] |
 
 def test_compile_recorded_functions(record: Record, tiny: bool) -> None:
     """Each function of the recorded PyFlink programs that is compiled, after its file has been parsed."""
-    found: list[tuple[float, ...]] = []
+    times_of_each: list[tuple[float, ...]] = []
     for file in sorted(unpacked(PROGRAMS).glob("*.py"))[: 3 if tiny else None]:
         for call, function in functions_of(file):
             kinds = AGGREGATE if call == "aggregate" else (KINDS[call],)
-            found += filter(None, (compile_seconds(function, kind, file) for kind in kinds))
-    assert found
-    for shape, seconds in zip(FIRST, zip(*found, strict=True), strict=True):
-        record(phase=COMPILED, shape=shape, size=1, peer="Penstock", functions=len(found), seconds=sorted(seconds))
+            times_of_each += filter(None, (compile_seconds(function, kind, file) for kind in kinds))
+    assert times_of_each
+    for shape, seconds in zip(FIRST, zip(*times_of_each, strict=True), strict=True):
+        record(
+            phase=COMPILED, shape=shape, size=1, peer="Penstock", functions=len(times_of_each), seconds=sorted(seconds)
+        )
 
 
 @pytest.mark.parametrize("program", native_costs.PROGRAMS)
