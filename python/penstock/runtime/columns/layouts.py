@@ -60,6 +60,11 @@ def scalar(form: str, none: str | None = None, **options: Any) -> Layout:
     return {"as": form, "none": none, **options}
 
 
+def items(around: tuple[str, str, str], item: Layout, none: str | None = None) -> Layout:
+    """The items of a list with texts before, between and behind them."""
+    return {"as": "list", "around": list(around), "item": item, "none": none}
+
+
 def layout_or_none(make: Callable[[], Layout]) -> Layout | None:
     """The layout that a function makes; None if it finds a type without a form."""
     try:

@@ -76,6 +76,8 @@ enum Kind {
     Text,
     Bytes,
     Row(Row),
+    /// A list of what is like a field.
+    List(Box<Field>),
 }
 
 impl Reading {

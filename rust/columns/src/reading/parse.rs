@@ -62,6 +62,10 @@ fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
         "text" => Kind::Text,
         "bytes" => Kind::Bytes,
         "row" => Kind::Row(row(json, depth)?),
+        "list" => {
+            let below = depth.checked_sub(1).ok_or_else(|| malformed("records are nested too deeply"))?;
+            Kind::List(Box::new(field(&json["item"], below)?))
+        }
         other => return Err(malformed(format!("{other:?} is no kind of field"))),
     };
     Ok(Field { kind, null, needed: json["needed"] == true, skipped: json["skipped"] == true })
