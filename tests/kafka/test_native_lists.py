@@ -23,6 +23,8 @@ from penstock.datastream.schemas import (
     JsonRowDeserializationSchema,
     JsonRowSerializationSchema,
 )
+from penstock.runtime.columns.layouts import text_layout
+from penstock.runtime.io.text import file_text
 from tests.formats.test_native_files import compare
 from tests.kafka.test_native_messages import FLOAT, TEXT, agrees, functions
 
@@ -108,6 +110,40 @@ def test_rows_with_lists_have_the_lines_of_the_encoder(rows: list[Row]) -> None:
             values, _, doubtful = layout.messages(batch, 0, 1)
             assert not doubtful
             assert values == [expected.getvalue()]
+
+
+LISTS = Types.TUPLE([Types.LIST(Types.DOUBLE()), Types.BASIC_ARRAY(Types.STRING()), Types.LIST(ITEM)])
+
+
+@given(st.lists(ROWS, min_size=1, max_size=4))
+def test_lists_have_the_texts_of_python(rows: list[Row]) -> None:
+    for kind, records in ((TYPE, rows), (LISTS, [(row[2], row[1], row[3]) for row in rows])):
+        layout = functions().Layout(json.dumps(text_layout(kind)))
+        for record in records:
+            batch = functions().Batch.of([record])
+            if batch is not None:
+                values, _, doubtful = layout.messages(batch, 0, 1)
+                assert not doubtful
+                assert values == [file_text(kind)(record).encode()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (Types.LIST(Types.DOUBLE()), [1, 2]),
+        (Types.LIST(Types.DOUBLE()), (1.5, 2.0)),
+        (Types.PRIMITIVE_ARRAY(Types.BYTE()), b"ab"),
+        (Types.PRIMITIVE_ARRAY(Types.FLOAT()), [1.5]),
+        (Types.LIST(Types.SQL_DATE()), []),
+        (Types.LIST(Types.STRING()), "ab"),
+        (Types.LIST(Types.PICKLED_BYTE_ARRAY()), [(1, "a"), None]),
+    ],
+)
+def test_texts_of_other_lists_are_the_same_or_in_doubt(kind: Any, value: Any) -> None:
+    layout, batch = text_layout(kind), functions().Batch.of([value])
+    if layout is not None and batch is not None:
+        values, _, doubtful = functions().Layout(json.dumps(layout)).messages(batch, 0, 1)
+        assert doubtful or values == [file_text(kind)(value).encode()]
 
 
 @pytest.mark.parametrize(

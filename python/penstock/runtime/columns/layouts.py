@@ -14,7 +14,15 @@ from types import ModuleType
 from typing import Any
 
 from penstock.common.bulk_writer import BulkWriter
-from penstock.common.typeinfo import BasicType, BasicTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
+from penstock.common.typeinfo import (
+    ArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    ListTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
 from penstock.common.typesystem.kinds import by_kind
 from penstock.runtime.buffers.value_checks import BITS
 
@@ -120,6 +128,10 @@ def _of_row(type_info: RowTypeInfo) -> Layout:
     return record(("+I[", ", ", "]"), list(map(_text, type_info.field_types)), none="null")
 
 
+def _of_list(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any]) -> Layout:
+    return items(("[", ", ", "]"), _text(type_info.element_type), "null")
+
+
 def _no_form(*_: Any) -> Layout:
     raise NoForm
 
@@ -129,8 +141,8 @@ _text: Callable[..., Layout] = by_kind(
     times=_no_form,
     tuples=_of_tuple,
     rows=_of_row,
-    lists=_no_form,
-    arrays=_no_form,
+    lists=_of_list,
+    arrays=_of_list,
     maps=_no_form,
     objects=lambda _: scalar("shown", "None"),
 )
