@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import costs
 import endless
 import headlines
 import results as store
@@ -77,10 +78,10 @@ def put_into(path: Path, markers: tuple[str, str], text: str) -> str:
 
 def with_tables(document: str, results: Results) -> str:
     """A document with what stands between ``<!-- measured: NAME -->`` and ``<!-- /measured -->`` exchanged for that
-    table of :mod:`tables`, :mod:`speed` or :mod:`endless`."""
+    table of :mod:`tables`, :mod:`speed`, :mod:`endless` or :mod:`costs`."""
 
     def filled(place: re.Match[str]) -> str:
-        content = {**PLANNING, **speed.TABLES, **endless.TABLES}[place[1]](results)
+        content = {**PLANNING, **speed.TABLES, **endless.TABLES, **costs.TABLES}[place[1]](results)
         text = content if isinstance(content, str) else table(content[0], content[1], len(content[0]) - 1)
         return f"<!-- measured: {place[1]} -->\n{text}\n<!-- /measured -->"
 

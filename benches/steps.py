@@ -13,6 +13,7 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "python": ("test_python.py", 5),
     "graph_libraries": ("test_graph_libraries.py", 5),
     "runtime": ("test_runtime.py", 8),
+    "native": ("test_native.py", 10),
     "state": ("test_state.py", 3),
     "savepoints": ("test_savepoints.py", 5),
     "restore": ("test_restore.py", 5),

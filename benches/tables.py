@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+import costs
 import endless
 import speed
 import targets
@@ -32,8 +33,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
 
 
 def targets_of(results: Results) -> list[targets.Row]:
-    """Of planning, of running, and of what never ends."""
-    return [*targets.rows(results), *speed.rows(results), *endless.rows(results)]
+    """Of planning, of running, of what never ends, and of native code."""
+    return [*targets.rows(results), *speed.rows(results), *endless.rows(results), *costs.rows(results)]
 
 
 def target_table(reached: Iterable[targets.Row]) -> str:

@@ -32,7 +32,7 @@ from tests.pyflink.recorded import HERE, unpacked
 
 PAGE = ROOT / "docs" / "native_functions.md"
 PROGRAMS = "programs"
-_KINDS = {
+KINDS = {
     "map": "map",
     "filter": "filter",
     "flat_map": "flat_map",
@@ -78,20 +78,26 @@ def passed(records: str = PROGRAMS) -> list[Passed]:
 
 def of_program(file: Path, arguments: Sequence[str] = ()) -> list[Passed]:
     """The functions of a program, each once, in the order in which they are passed."""
+    compilation = Compilation()
+    functions = functions_of(file, arguments)
+    return [Passed(file.stem, call, shown(f), _refusal(compilation, f, call)) for call, f in functions]
+
+
+def functions_of(file: Path, arguments: Sequence[str] = ()) -> list[tuple[str, Any]]:
+    """The same functions themselves, with the calls that take them."""
     with noting() as functions, warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
         with contextlib.suppress(Exception):  # one that needs the results of its jobs ends early
             Planning(pyflink=True, arguments=arguments, job=ALL).plans(str(file))
-        compilation = Compilation()
         unlike = {(call, _place(function)): function for call, function in functions}
-        return [Passed(file.stem, call, shown(f), _refusal(compilation, f, call)) for (call, _), f in unlike.items()]
+        return [(call, function) for (call, _), function in unlike.items()]
 
 
 def _refusal(compilation: Compilation, function: Any, call: str) -> Refusal | None:
     if call == "aggregate":
         result: Any = compile_aggregate(function)
     else:
-        result = compilation.function(function, _KINDS[call])
+        result = compilation.function(function, KINDS[call])
     if isinstance(result, Refusal) and call in ("map", "filter", "flat_map"):
         of_key = compilation.function(function, f"{call}_of_key")
         if isinstance(of_key, Compiled) and of_key.states:  # such a function is on a keyed stream
@@ -115,7 +121,7 @@ def noting() -> Generator[list[tuple[str, Any]], None, None]:
         @functools.wraps(plain)
         def call(*arguments: Any, **keywords: Any) -> Any:
             name, function = of(*arguments)
-            if name in _KINDS and not isinstance(function, str | int):
+            if name in KINDS and not isinstance(function, str | int):
                 functions.append((name, function))
             return plain(*arguments, **keywords)
 
@@ -143,7 +149,7 @@ def tables(functions: Iterable[Passed]) -> str:
     """The tables of the page."""
     functions = list(functions)
     lines = ["| Passed to | Functions | Compiled |", "| --- | --: | --: |"]
-    for call in _KINDS:
+    for call in KINDS:
         some = [function for function in functions if function.call == call]
         if some:
             lines.append(f"| `{call}` | {len(some)} | {_share(some)} |")

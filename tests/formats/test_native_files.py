@@ -386,7 +386,6 @@ def test_damaged_files_of_avro_have_the_same_errors(records: Any, codec: str, da
     [
         {"type": "int", "logicalType": "date"},
         {"type": "enum", "name": "E", "symbols": ["A"]},
-        {"type": "array", "items": "int"},
         ["null", "int", "long"],
         {"type": "fixed", "name": "F", "size": 2},
     ],

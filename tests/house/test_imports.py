@@ -83,6 +83,7 @@ def test_every_part_has_a_law() -> None:
     [
         ("penstock", {"pyspark", "pyarrow", "penstock._native", "penstock.datastream"}),
         ("penstock.datastream", {"pyspark", "pyarrow", "confluent_kafka", "pandas", "fsspec", "penstock._native"}),
+        ("penstock.datastream", {"asyncio", "penstock.compiler", "penstock.common.column_types"}),
         ("penstock.datastream", {"penstock.datastream.connectors", "penstock.datastream.formats"}),
         ("penstock.runtime.task.task", {*ABOVE_THE_RUNTIME, "confluent_kafka"}),
         ("penstock.job.steps.outputs", ABOVE_THE_RUNTIME),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar
 
-from penstock.common.column_types import RowType
+if TYPE_CHECKING:  # `import penstock.datastream` loads this module, and needs no types of columns
+    from penstock.common.column_types import RowType
 
 __all__ = ["BulkWriter", "BulkWriterFactory", "RowDataBulkWriterFactory"]
 

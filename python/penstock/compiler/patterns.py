@@ -171,8 +171,6 @@ def _call_of_module(scope: Scope, node: ast.Call, method: str) -> _Call | None:
 
 def matches_of(scope: Scope, values: Mapping[str, list[ast.expr | None]], tree: ast.AST) -> dict[str, re.Pattern[str]]:
     """The variables that are matches of one pattern and nothing else."""
-    sums = [node.target for node in ast.walk(tree) if isinstance(node, ast.AugAssign)]
-    changed = {target.id for target in sums if isinstance(target, ast.Name)}
     matches: dict[str, re.Pattern[str]] = {}
     for name, assigned in values.items():
         try:
@@ -180,8 +178,12 @@ def matches_of(scope: Scope, values: Mapping[str, list[ast.expr | None]], tree: 
         except RefusedError:  # of a name that is not known, which is refused where it stands
             continue
         patterns = {call.pattern for call in calls if call is not None and call.method in _MATCHING}
-        if name not in changed and len(patterns) == 1 and all(call is not None for call in calls):
+        if len(patterns) == 1 and all(call is not None for call in calls):
             matches[name] = patterns.pop()
+    if matches:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                matches.pop(node.target.id, None)
     return matches
 
 

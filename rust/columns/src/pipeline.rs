@@ -8,6 +8,7 @@ use bumpalo::Bump;
 use crate::batch::Batch;
 use crate::column::{Builder, Refusal};
 use crate::program::Program;
+use crate::python::Wanted;
 use crate::value::Value;
 use crate::vectors::{Exploded, Vector, evaluate, truths};
 
@@ -68,7 +69,7 @@ impl Pipeline {
     /// `None` where a function does not take one argument, gives an iterator and is no flat map, or there are more than 64.
     pub fn new(stages: Vec<(Stage, Program)>) -> Option<Self> {
         let fits = |(stage, program): &(Stage, Program)| program.parameters() == 1 && (!program.is_iterator() || *stage == Stage::FlatMap);
-        (stages.len() <= MOST_STAGES && stages.iter().all(fits)).then(|| Self { stages, together: AtomicUsize::new(MANY) })
+        (stages.len() <= MOST_STAGES && stages.iter().all(fits)).then(|| Self { stages: looked(stages), together: AtomicUsize::new(MANY) })
     }
 
     /// Runs the records from one to before another, until one is doubtful or what came out has to end.
@@ -102,6 +103,23 @@ impl Pipeline {
         let counts = std::mem::take(&mut run.counts);
         Progress { out: run.finish(batch), counts, end: row, doubtful }
     }
+}
+
+/// The stages without what none of them looks at in documents of JSON: of what is between two stages nobody else knows.
+fn looked(mut stages: Vec<(Stage, Program)>) -> Vec<(Stage, Program)> {
+    if stages.iter().any(|(_, program)| program.reads_documents()) {
+        let mut wanted = Wanted::All;
+        for (stage, program) in stages.iter_mut().rev() {
+            let mut looked = match stage {
+                Stage::Map => program.look(&wanted, &Wanted::All),
+                Stage::Filter => program.look(&Wanted::nothing(), &Wanted::All),
+                Stage::FlatMap => program.look(&Wanted::of_items(wanted.clone()), &wanted),
+            };
+            let argument = looked.swap_remove(0);
+            wanted = if *stage == Stage::Filter { argument.and(&wanted) } else { argument };
+        }
+    }
+    stages
 }
 
 /// A run while it goes.

@@ -24,6 +24,7 @@ from penstock.runtime.columns.layouts import (
     Layout,
     NoForm,
     compiled_reading,
+    items,
     layout_or_none,
     record,
     scalar,
@@ -191,6 +192,8 @@ def _native_field(wanted: ct.DataType) -> Layout:
     """The same of a field."""
     if isinstance(wanted, RowType):
         form = {"as": "row", **_native_row(wanted)}
+    elif isinstance(wanted, ct.ArrayType):
+        form = {"as": "list", "item": _native_field(wanted.element_type)}
     else:
         form = native_scalar(wanted)
     return {**form, "needed": not wanted.nullable}
@@ -203,6 +206,8 @@ def _layout(wanted: ct.DataType) -> Layout:
         labels = [f"{json.dumps(name, ensure_ascii=False)}: " for name in wanted.names]
         fields = list(map(_layout, wanted.types))
         return record(("{", ", ", "}"), fields, labels=labels, names=wanted.names, none=none)
+    if isinstance(wanted, ct.ArrayType):
+        return items(("[", ", ", "]"), _layout(wanted.element_type), none)
     if kind in BITS:
         return whole(BITS[kind], none)
     if kind not in _FORMS:

@@ -111,6 +111,8 @@ def _field(schema: Any) -> Layout:
         return {"as": "row", **_record(schema, schema)}
     if isinstance(schema, dict):
         parts = cast("dict[str, Any]", schema)
+        if parts.get("type") == "array":
+            return {"as": "list", "item": _field(parts["items"])}
         schema = None if "logicalType" in parts else parts.get("type")
     form = _SCALARS.get(schema) if isinstance(schema, str) else None
     if form is None:

@@ -200,6 +200,8 @@ class _AvroForm:
         kind, null, resolved = self._native_kind(schema)
         if kind == "record":
             return {"as": "row", "null": null, **self.native_row(resolved)}
+        if kind == "array":
+            return {"as": "list", "null": null, "item": self._native_field(resolved["items"])}
         return {"as": _READ_KINDS[kind], "null": null, "bits": _NATIVE_BITS.get(kind)}
 
     def _native_kind(self, schema: Any) -> tuple[str, int | None, Any]:
@@ -212,7 +214,7 @@ class _AvroForm:
                 raise NoForm
             null, resolved = branches.index("null"), self._resolved(single)
         kind = resolved["type"] if isinstance(resolved, dict) and "logicalType" not in resolved else ""
-        if kind != "record" and kind not in _READ_KINDS:
+        if kind not in ("record", "array") and kind not in _READ_KINDS:
             raise NoForm
         return kind, null, resolved
 
@@ -223,6 +225,8 @@ class _AvroForm:
             parts = resolved["fields"]
             names = [field["name"] for field in parts]
             form = record(("", "", ""), [self.native_form(field["type"]) for field in parts], names=names)
+        elif kind == "array":
+            form = {"as": "avro_list", "item": self.native_form(resolved["items"])}
         elif kind not in _NATIVE_KINDS:
             raise NoForm
         else:

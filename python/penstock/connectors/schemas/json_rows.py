@@ -8,13 +8,21 @@ from functools import cached_property
 from typing import Any
 
 from penstock.common import checks
-from penstock.common.typeinfo import BasicType, RowTypeInfo, TypeInformation
+from penstock.common.typeinfo import (
+    ArrayTypeInfo,
+    BasicType,
+    ListTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TypeInformation,
+    Types,
+)
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors.schemas.base import RowReader, RowWriter, row_type
 from penstock.connectors.schemas.json_types import type_of_schema
 from penstock.connectors.schemas.json_values import decoder, quoted, reader, value_writer
 from penstock.runtime.buffers.value_checks import BITS, kind_of
-from penstock.runtime.columns.layouts import Layout, NoForm, record, scalar, whole
+from penstock.runtime.columns.layouts import Layout, NoForm, items, record, scalar, whole
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
@@ -145,6 +153,9 @@ def _native_row(type_info: RowTypeInfo) -> Layout:
 def _native_field(type_info: TypeInformation[Any]) -> Layout:
     if isinstance(type_info, RowTypeInfo):
         return {"as": "row", **_native_row(type_info)}
+    if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
+        primitive = isinstance(type_info, PrimitiveArrayTypeInfo)  # of null Python makes 0
+        return {"as": "list", "item": {**_native_field(_element_of(type_info)), "needed": primitive}}
     kind = kind_of(type_info)
     if kind in BITS:
         return {"as": "int", "bits": BITS[kind]}
@@ -155,12 +166,20 @@ def _native_field(type_info: TypeInformation[Any]) -> Layout:
     return {"as": _NATIVE[kind]}
 
 
+def _element_of(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any]) -> TypeInformation[Any]:
+    if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):  # bytes, in Base64
+        raise NoForm
+    return type_info.element_type
+
+
 def _native_form(type_info: TypeInformation[Any]) -> Layout:
     """How native code writes a value."""
     if isinstance(type_info, RowTypeInfo):
         labels = [f"{quoted(name)}:" for name in type_info.field_names]
         fields = list(map(_native_form, type_info.field_types))
         return record(("{", ",", "}"), fields, labels=labels, names=type_info.field_names, none="null")
+    if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
+        return items(("[", ",", "]"), _native_form(_element_of(type_info)), "null")
     kind = kind_of(type_info)
     if kind in BITS:
         return whole(BITS[kind], "null")

@@ -281,7 +281,7 @@ def is_alike(column: pa.Array, reading: Inward) -> bool:
     refused. O(bytes) for texts."""
     if not _is_kept(column.type, reading):
         return False
-    if column.type not in _TEXTS:
+    if _innermost(column.type) not in _TEXTS:
         return True
     try:
         column.validate(full=True)
@@ -293,7 +293,21 @@ def is_alike(column: pa.Array, reading: Inward) -> bool:
 def _is_kept(stored: pa.DataType, reading: Inward) -> bool:
     """Whether values of a type need no conversion, but that texts must be UTF-8."""
     plain, convert = reading
-    return convert is None and (stored in _TEXTS or (plain in _ALIKE and stored == plain))
+    return convert is None and _is_same(stored, plain)
+
+
+def _is_same(stored: pa.DataType, plain: pa.DataType) -> bool:
+    """Whether values of a type are those of another one. Recursive in lists inside of lists."""
+    if pa.types.is_list(stored):
+        return _is_same(stored.value_type, plain.value_type)
+    return stored in _TEXTS or (plain in _ALIKE and stored == plain)
+
+
+def _innermost(stored: pa.DataType) -> pa.DataType:
+    """The type of what is in lists, if a type is one of lists."""
+    while pa.types.is_list(stored):
+        stored = stored.value_type
+    return stored
 
 
 def why_converted(row_type: ct.RowType, rules: ArrowRules = UTC) -> str:
@@ -306,8 +320,12 @@ def why_converted(row_type: ct.RowType, rules: ArrowRules = UTC) -> str:
 
 
 def _short(column: pa.Array) -> pa.Array:
-    """Texts with short offsets."""
-    return column.cast(pa.string()) if column.type in _TEXTS else column
+    """Texts with short offsets, in lists too."""
+    return column.cast(_short_type(column.type)) if _innermost(column.type) in _TEXTS else column
+
+
+def _short_type(stored: pa.DataType) -> pa.DataType:
+    return pa.list_(_short_type(stored.value_type)) if pa.types.is_list(stored) else pa.string()
 
 
 def has_fields(row_type: ct.RowType) -> bool:
@@ -378,7 +396,8 @@ def _culprit(column: pa.Array, reading: Inward) -> str:
             try:
                 return f"the value {shortened(column[row].as_py())}"
             except REFUSALS:
-                return f"the value {column[row]}"
+                with contextlib.suppress(*REFUSALS):  # of a text in a list
+                    return f"the value {column[row]}"
     return "a value"
 
 
@@ -480,11 +499,18 @@ _WHOLE_KINDS = (*BITS, ct.BooleanType, ct.DoubleType, ct.VarCharType, ct.VarBina
 
 def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType) -> pa.Array | None:
     """A column of a native batch as one of a type; None if that is left to a conversion of each value."""
-    if not isinstance(wanted, _WHOLE_KINDS):
+    inner, of_inner, has = wanted, kind, column.type
+    while isinstance(inner, ct.ArrayType) and pa.types.is_list(of_inner) and of_inner.value_field.nullable:
+        inner, of_inner = inner.element_type, of_inner.value_type
+        if pa.types.is_list(has):
+            has = has.value_type
+        elif not pa.types.is_null(has):
+            return None
+    if not isinstance(inner, _WHOLE_KINDS):
         return None
     if column.type == kind:
         return column
-    if pa.types.is_null(column.type) or (pa.types.is_integer(column.type) and pa.types.is_integer(kind)):
+    if pa.types.is_null(has) or has == of_inner or (pa.types.is_integer(has) and pa.types.is_integer(of_inner)):
         with contextlib.suppress(pa.ArrowException):
             return column.cast(kind)
     return None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from penstock.common.column_types import DataType, RowField, RowType, data_type_of
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
+
+if TYPE_CHECKING:
+    from penstock.common.column_types import DataType, RowType
 
 Library = Literal["arrow", "pandas", "polars", "numpy"]
 Shape = Literal["table", "column", "columns"]
@@ -45,5 +47,7 @@ def has_fields(type_info: TypeInformation[Any]) -> bool:
 
 def table_type(type_info: TypeInformation[Any]) -> RowType:
     """The columns of records of a type; UnsupportedError if a column cannot hold them."""
+    from penstock.common.column_types import RowField, RowType, data_type_of  # only programs with batches need it
+
     whole: DataType = data_type_of(type_info)
     return whole if isinstance(whole, RowType) and has_fields(type_info) else RowType((RowField(VALUE, whole),))

@@ -14,7 +14,15 @@ from types import ModuleType
 from typing import Any
 
 from penstock.common.bulk_writer import BulkWriter
-from penstock.common.typeinfo import BasicType, BasicTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
+from penstock.common.typeinfo import (
+    ArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    ListTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
 from penstock.common.typesystem.kinds import by_kind
 from penstock.runtime.buffers.value_checks import BITS
 
@@ -58,6 +66,11 @@ def whole(bits: int, none: str | None = None) -> Layout:
 def scalar(form: str, none: str | None = None, **options: Any) -> Layout:
     """A value by the name of its form."""
     return {"as": form, "none": none, **options}
+
+
+def items(around: tuple[str, str, str], item: Layout, none: str | None = None) -> Layout:
+    """The items of a list with texts before, between and behind them."""
+    return {"as": "list", "around": list(around), "item": item, "none": none}
 
 
 def layout_or_none(make: Callable[[], Layout]) -> Layout | None:
@@ -115,6 +128,10 @@ def _of_row(type_info: RowTypeInfo) -> Layout:
     return record(("+I[", ", ", "]"), list(map(_text, type_info.field_types)), none="null")
 
 
+def _of_list(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any]) -> Layout:
+    return items(("[", ", ", "]"), _text(type_info.element_type), "null")
+
+
 def _no_form(*_: Any) -> Layout:
     raise NoForm
 
@@ -124,8 +141,8 @@ _text: Callable[..., Layout] = by_kind(
     times=_no_form,
     tuples=_of_tuple,
     rows=_of_row,
-    lists=_no_form,
-    arrays=_no_form,
+    lists=_of_list,
+    arrays=_of_list,
     maps=_no_form,
     objects=lambda _: scalar("shown", "None"),
 )

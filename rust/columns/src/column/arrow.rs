@@ -4,16 +4,23 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, Float64Array, Int64Array, NullArray, StringArray};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, Float64Array, Int64Array, ListArray, NullArray, StringArray,
+};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 
-use super::{Column, Data, Strings};
+use super::{Column, DEPTH, Data, Strings};
 
 impl Column {
     /// The values of an Arrow array; `None` where it has others than truth values, whole numbers of up to 64 bits with a sign,
-    /// floats, texts and bytes. O(1) for numbers of 64 bits, O(bytes) for the rest.
+    /// floats, texts, bytes, and lists of these. O(1) for numbers of 64 bits, O(bytes) for the rest.
     pub fn of_arrow(array: &dyn Array) -> Option<Self> {
+        Self::of_nested(array, DEPTH)
+    }
+
+    /// Recursive, to the depth.
+    fn of_nested(array: &dyn Array, depth: usize) -> Option<Self> {
         let data = match array.data_type() {
             DataType::Null => return Some(Self::none(array.len())),
             DataType::Boolean => Data::Bools(array.as_boolean().values().clone()),
@@ -34,12 +41,16 @@ impl Column {
                 let items = array.as_binary::<i32>();
                 Data::Bytes(Strings::new(items.offsets().clone(), items.values().clone())?)
             }
+            DataType::List(_) => {
+                let lists = array.as_list::<i32>();
+                Data::Lists(lists.offsets().clone(), Arc::new(Self::of_nested(lists.values(), depth.checked_sub(1)?)?))
+            }
             _ => return None,
         };
         Self::new(data, array.nulls().cloned(), array.len())
     }
 
-    /// The same values as an Arrow array; `None` for tuples, rows and lists. O(1).
+    /// The same values as an Arrow array; `None` for tuples and rows. O(1).
     pub fn to_arrow(&self) -> Option<ArrayRef> {
         let presence: Option<NullBuffer> = self.presence.clone();
         Some(match &self.data {
@@ -52,7 +63,12 @@ impl Column {
                 Arc::new(unsafe { StringArray::new_unchecked(items.offsets().clone(), items.bytes().clone(), presence) })
             }
             Data::Bytes(items) => Arc::new(BinaryArray::new(items.offsets().clone(), items.bytes().clone(), presence)),
-            Data::Tuples(_) | Data::Rows(..) | Data::Lists(..) => return None,
+            Data::Lists(offsets, items) => {
+                let items = items.to_arrow()?;
+                let field = Field::new("item", items.data_type().clone(), true);
+                Arc::new(ListArray::try_new(Arc::new(field), offsets.clone(), items, presence).ok()?)
+            }
+            Data::Tuples(_) | Data::Rows(..) => return None,
         })
     }
 }

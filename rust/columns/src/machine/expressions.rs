@@ -5,7 +5,7 @@ use bumpalo::collections::Vec as Items;
 use super::{Frame, Machine, Objects, truth};
 use crate::program::{Binary, Clause, Comparison, Expr, Known, Lookup, is_hashable};
 use crate::python::patterns::{Call, Pattern};
-use crate::python::{self, Function as Operation};
+use crate::python::{self, Function as Operation, Wanted};
 use crate::value::{Doubt, Value};
 
 /// Items of tuples that are compared without being made, at the most.
@@ -72,6 +72,7 @@ impl<'a> Machine<'a, '_, '_> {
                 let value = self.eval(frame, container)?;
                 self.key(value, name, *slow)
             }
+            Expr::Loads(document, wanted) => self.loads(frame, document, wanted),
             Expr::Chain(first, rest) => self.chain(frame, first, rest),
             Expr::InSet(operand, set, negated) => Ok(Value::Bool(set.contains(self.eval(frame, operand)?)? != *negated)),
             Expr::Pattern(pattern, call, values) => self.pattern(frame, pattern, *call, values),
@@ -87,6 +88,12 @@ impl<'a> Machine<'a, '_, '_> {
             Expr::Extreme(wanted, keyed, default) => self.extreme(frame, *wanted, keyed, default.as_deref()),
             _ => self.of_state(frame, expr),
         }
+    }
+
+    fn loads(&mut self, frame: &mut Frame<'a>, document: &'a Expr, wanted: &Wanted) -> Evaluated<'a> {
+        let document = self.eval(frame, document)?;
+        let value = python::loads_of(self.arena, document, wanted)?;
+        self.bounded().map(|()| value)
     }
 
     fn comprehension(&mut self, frame: &mut Frame<'a>, element: &'a Expr, clauses: &'a [Clause]) -> Evaluated<'a> {

@@ -53,7 +53,7 @@ impl<'a, 'h> Machine<'a, '_, 'h> {
     pub(super) fn of_object(&self, operation: Operation, known: Known, number: u32) -> Result<Value<'a>, Doubt> {
         match known {
             Known::Len => Ok(Value::Int(self.heap()?.len(number) as i64)),
-            Known::Copy => operation(self.arena, &[self.heap()?.copy(number, self.arena)?]),
+            Known::Copy | Known::Truth => operation(self.arena, &[self.heap()?.copy(number, self.arena)?]),
             Known::Items => operation(self.arena, &[self.items_of(number)?]),
             Known::Keys if self.heap()?.is_dict(number) => self.items_of(number),
             _ => Err(Doubt),

@@ -266,7 +266,7 @@ impl Scope<'_> {
     fn is_instance(&mut self, value: &Json, classes: &Json) -> Read {
         let names = list(classes)?.iter().map(text).collect::<Result<Vec<_>, _>>()?;
         let classes = python::classes(names.into_iter()).ok_or_else(|| malformed(format!("{} are no classes", shown(classes))))?;
-        Ok(Expr::Apply(operator("isinstance")?, Known::Other, Box::new([self.expr(value)?, Expr::Int(classes)])))
+        Ok(Expr::Apply(operator("isinstance")?, Known::Kind, Box::new([self.expr(value)?, Expr::Int(classes)])))
     }
 
     fn keyed(&mut self, items: &Json, target: &Json, key: &Json) -> Result<Keyed, Malformed> {

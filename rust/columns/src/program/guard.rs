@@ -28,6 +28,6 @@ impl Program {
         let Function { parameters, locals, ref assigned, .. } = *function;
         let first = Function { parameters, locals, body, generator: false, iterator: false, changes: false, assigned: assigned.clone() };
         let functions = std::iter::once(first).chain(self.functions[1..].iter().cloned()).collect();
-        Some(Self { functions, constants: self.constants.clone(), states: self.states })
+        Some(Self { functions, constants: self.constants.clone(), ..*self })
     }
 }

@@ -15,6 +15,7 @@ mod depth;
 mod expressions;
 mod guard;
 mod inline;
+mod looks;
 mod lookups;
 mod parse;
 mod patterns;
@@ -23,8 +24,8 @@ mod words;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::python::Function as Operation;
 use crate::python::patterns::{Call, Pattern};
+use crate::python::{Function as Operation, Wanted};
 use crate::value::Shape;
 
 pub use crate::json::Malformed;
@@ -40,6 +41,7 @@ pub struct Program {
     pub(crate) constants: Arc<[Constant]>,
     /// How many states of its key it may use.
     states: usize,
+    reads_documents: bool,
 }
 
 impl Program {
@@ -81,6 +83,17 @@ impl Program {
             }
         }
         (self.parameters() == 2).then_some((sums?, items.len()))
+    }
+
+    /// Whether it reads documents of JSON.
+    pub(crate) fn reads_documents(&self) -> bool {
+        self.reads_documents
+    }
+
+    /// Leaves out what is not looked at in documents of JSON, if so much is looked at of what it returns, and of what it yields;
+    /// what is looked at of its arguments.
+    pub(crate) fn look(&mut self, result: &Wanted, yielded: &Wanted) -> Vec<Wanted> {
+        looks::look(&mut self.functions, result, yielded)
     }
 
     /// Whether it changes lists and sets that it is given, in place.
@@ -215,6 +228,8 @@ pub(crate) enum Expr {
     /// What is done with a regular expression, and a text.
     Pattern(Arc<Pattern>, Call, Box<[Self]>),
     Apply(Operation, Known, Box<[Self]>),
+    /// Of a document in JSON what is looked at.
+    Loads(Box<Self>, Box<Wanted>),
     Format(Box<Self>, Box<str>, Option<char>),
     Concat(Box<[Self]>),
     Each(Box<Self>, Box<[Clause]>),
@@ -259,6 +274,12 @@ pub(crate) enum Known {
     Items,
     /// The keys of a dict.
     Keys,
+    /// It asks what kind of a value something is.
+    Kind,
+    /// It asks whether something is true.
+    Truth,
+    /// A document of JSON is read.
+    Loads,
     Other,
 }
 

@@ -9,6 +9,7 @@ use super::expressions::is_iterator;
 use super::inline::{Inlined, MOST_TOGETHER};
 use super::{Constant, Expr, Function, InPlace, Program, Statement, Target};
 use crate::json::{Malformed, list, malformed, number, parse, shown, text};
+use crate::python::Wanted;
 
 /// Most functions of a program, and most locals of a function.
 const MOST: usize = 1 << 12;
@@ -57,7 +58,12 @@ impl Program {
             nestings.push(nesting);
         }
         depth::check(&nestings)?;
-        Ok(Self { functions: all.into(), constants: constants.into(), states })
+        let reads_documents = text.contains("json.loads");
+        let mut program = Self { functions: all.into(), constants: constants.into(), states, reads_documents };
+        if reads_documents {
+            program.look(&Wanted::All, &Wanted::All);
+        }
+        Ok(program)
     }
 }
 

@@ -11,7 +11,9 @@ pub(super) fn known(name: &str) -> Known {
         "split" => Known::Split,
         "get" => Known::Get,
         "keys" => Known::Keys,
-        "values" | "items" | "dict" | "str" | "repr" | "bool" => Known::Copy,
+        "json.loads" => Known::Loads,
+        "values" | "items" | "dict" | "str" | "repr" => Known::Copy,
+        "bool" => Known::Truth,
         "list" | "tuple" | "sorted" | "any" | "all" | "reversed" | "enumerate" | "zip" | "join" => Known::Items,
         _ => Known::Other,
     }
@@ -32,6 +34,7 @@ pub(super) fn sought(name: &str) -> Known {
     match name {
         "in" => Known::In(false),
         "not_in" => Known::In(true),
+        "is" | "is_not" => Known::Kind,
         _ => Known::Other,
     }
 }

@@ -3,9 +3,7 @@
 use std::cmp::Ordering;
 
 use super::methods;
-use super::{
-    Function, bytes, classes, collections, compare, convert, dates, format, json_read, json_write, math, numbers, sequences, show, sums,
-};
+use super::{Function, bytes, classes, collections, compare, convert, dates, format, json, math, numbers, sequences, show, sums};
 use crate::value::{Doubt, Value};
 
 /// A function of values in place of one of a slice of them.
@@ -132,8 +130,8 @@ pub fn method(name: &str, arguments: usize) -> Option<Function> {
 /// A function of a module of the library, as `math.sqrt`.
 pub fn library(name: &str, arguments: usize) -> Option<Function> {
     match (name, arguments) {
-        ("json.loads", 1) => of!(1, json_read::loads),
-        ("json.dumps", 1) => of!(1, json_write::dumps),
+        ("json.loads", 1) => of!(1, json::loads),
+        ("json.dumps", 1) => of!(1, json::dumps),
         _ if let Some(name) = name.strip_prefix("datetime.") => dates::function(name, arguments),
         _ => math::function(name.strip_prefix("math.")?, arguments),
     }

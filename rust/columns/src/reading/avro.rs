@@ -1,8 +1,10 @@
 //! Rows in Avro: fields one after the other, as the schema has them.
 
 use bumpalo::Bump;
+use bumpalo::collections::Vec;
 
 use super::{Field, Kind, Row, within};
+use crate::python::MOST_ITEMS;
 use crate::value::{Doubt, Value};
 
 /// The row of a message; bytes behind it do not count.
@@ -45,7 +47,29 @@ fn value<'a>(rest: &mut &'a [u8], field: &'a Field, arena: &'a Bump) -> Result<V
         Kind::Text => Value::Text(std::str::from_utf8(bytes(rest)?).map_err(|_| Doubt)?),
         Kind::Bytes => Value::Bytes(bytes(rest)?),
         Kind::Row(row) => next(rest, row, arena)?,
+        Kind::List(item) => Value::List(items(rest, item, arena)?),
     })
+}
+
+/// What is in an array: blocks of items, the last one empty. Where a block says how many bytes it has its number is negative.
+fn items<'a>(rest: &mut &'a [u8], item: &'a Field, arena: &'a Bump) -> Result<&'a [Value<'a>], Doubt> {
+    let mut all = Vec::new_in(arena);
+    loop {
+        let mut count = number(rest)?;
+        if count < 0 {
+            number(rest)?;
+            count = count.checked_neg().ok_or(Doubt)?;
+        }
+        if count == 0 {
+            return Ok(all.into_bump_slice());
+        }
+        if count > (MOST_ITEMS - all.len()) as i64 {
+            return Err(Doubt);
+        }
+        for _ in 0..count {
+            all.push(value(rest, item, arena)?);
+        }
+    }
 }
 
 fn bytes<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Doubt> {

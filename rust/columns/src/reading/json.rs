@@ -3,8 +3,8 @@
 use bumpalo::Bump;
 use memchr::memmem;
 
-use super::{Kind, Row, within};
-use crate::python::loads;
+use super::{Field, Kind, Row, within};
+use crate::python::{Wanted, loads_of};
 use crate::value::{Doubt, Value};
 
 /// What the schema of the objects says.
@@ -17,11 +17,24 @@ pub struct Rules {
 }
 
 /// The row of a message. Python's reader takes NaN and Infinity, and schemas do not.
-pub fn record<'a>(message: &'a [u8], row: &'a Row, rules: Rules, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+pub fn record<'a>(message: &'a [u8], (row, wanted): (&'a Row, &Wanted), rules: Rules, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
     if !rules.finite && (memmem::find(message, b"NaN").is_some() || memmem::find(message, b"Infinity").is_some()) {
         return Err(Doubt);
     }
-    fields(loads(arena, Value::Bytes(message))?, row, rules, arena)
+    fields(loads_of(arena, Value::Bytes(message), wanted)?, row, rules, arena)
+}
+
+/// What a row has of an object. Recursive, to the depth of the type.
+pub fn wanted(row: &Row) -> Wanted {
+    Wanted::at_all(row.shape.names.iter().flatten().cloned().zip(row.fields.iter().map(|field| wanted_of(&field.kind))))
+}
+
+fn wanted_of(kind: &Kind) -> Wanted {
+    match kind {
+        Kind::Row(row) => wanted(row),
+        Kind::List(item) => Wanted::of_items(wanted_of(&item.kind)),
+        _ => Wanted::nothing(),
+    }
 }
 
 /// Recursive, to the depth of the type.
@@ -33,19 +46,17 @@ fn fields<'a>(node: Value<'a>, row: &'a Row, rules: Rules, arena: &'a Bump) -> R
         // most messages have the fields in the order of the type
         let entry = entries.get(at).filter(of_name).or_else(|| entries.iter().find(of_name));
         values[at] = match entry {
-            Some((_, node)) => value(*node, &field.kind, rules, arena)?,
-            None if rules.strict => return Err(Doubt),
+            Some((_, node)) => value(*node, field, rules, arena)?,
+            None if rules.strict || field.needed => return Err(Doubt),
             None => Value::None,
         };
-        if field.needed && matches!(values[at], Value::None) {
-            return Err(Doubt);
-        }
     }
     Ok(row.of(values))
 }
 
-fn value<'a>(node: Value<'a>, kind: &'a Kind, rules: Rules, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
-    Ok(match (kind, node) {
+fn value<'a>(node: Value<'a>, field: &'a Field, rules: Rules, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+    Ok(match (&field.kind, node) {
+        (_, Value::None) if field.needed => return Err(Doubt),
         (_, Value::None) => Value::None,
         (Kind::Int(bits), Value::Int(number)) if within(number, *bits) => node,
         (Kind::Double | Kind::Single, Value::Float(number)) if rules.finite && !number.is_finite() => return Err(Doubt),
@@ -54,6 +65,9 @@ fn value<'a>(node: Value<'a>, kind: &'a Kind, rules: Rules, arena: &'a Bump) -> 
         (Kind::Single, Value::Float(number)) => Value::Float(f64::from(number as f32)),
         (Kind::Single, Value::Int(number)) => Value::Float(f64::from(number as f64 as f32)),
         (Kind::Row(row), _) => fields(node, row, rules, arena)?,
+        (Kind::List(item), Value::List(nodes)) => {
+            Value::List(arena.alloc_slice_try_fill_with(nodes.len(), |at| value(nodes[at], item, rules, arena))?)
+        }
         _ => return Err(Doubt),
     })
 }

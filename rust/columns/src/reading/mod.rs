@@ -13,6 +13,7 @@ use bumpalo::Bump;
 use memchr::memchr;
 
 use crate::column::{Builder, Column};
+use crate::python::Wanted;
 use crate::value::{Doubt, Shape, Value};
 
 pub use self::csv::{CsvRows, Stop};
@@ -31,7 +32,7 @@ enum Format {
     /// Bytes.
     Plain,
     /// Objects of JSON.
-    Json(Row, json::Rules),
+    Json(Row, Wanted, json::Rules),
     /// Records of Avro without a header.
     Avro(Row),
 }
@@ -75,6 +76,8 @@ enum Kind {
     Text,
     Bytes,
     Row(Row),
+    /// A list of what is like a field.
+    List(Box<Field>),
 }
 
 impl Reading {
@@ -140,7 +143,7 @@ impl Reading {
         match &self.format {
             Format::Text => std::str::from_utf8(message).map(Value::Text).map_err(|_| Doubt),
             Format::Plain => Ok(Value::Bytes(message)),
-            Format::Json(row, rules) => json::record(message, row, *rules, arena),
+            Format::Json(row, wanted, rules) => json::record(message, (row, wanted), *rules, arena),
             Format::Avro(row) => avro::record(message, row, arena),
         }
     }

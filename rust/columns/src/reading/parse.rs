@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::json::Rules;
+use super::json::{Rules, wanted};
 use super::{Field, Format, Kind, Reading, Row};
 use crate::column::DEPTH;
 use crate::json::{Malformed, bits, malformed, names, parse, text};
@@ -13,7 +13,11 @@ pub(super) fn reading(of: &str) -> Result<Reading, Malformed> {
     let format = match text(&json["format"])? {
         "text" => Format::Text,
         "bytes" => Format::Plain,
-        "json" => Format::Json(row(&json, DEPTH)?, Rules { strict: json["strict"] == true, finite: json["finite"] == true }),
+        "json" => {
+            let row = row(&json, DEPTH)?;
+            let wanted = wanted(&row);
+            Format::Json(row, wanted, Rules { strict: json["strict"] == true, finite: json["finite"] == true })
+        }
         "avro" => Format::Avro(row(&json, DEPTH)?),
         other => return Err(malformed(format!("{other:?} is no format of messages"))),
     };
@@ -58,6 +62,10 @@ fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
         "text" => Kind::Text,
         "bytes" => Kind::Bytes,
         "row" => Kind::Row(row(json, depth)?),
+        "list" => {
+            let below = depth.checked_sub(1).ok_or_else(|| malformed("records are nested too deeply"))?;
+            Kind::List(Box::new(field(&json["item"], below)?))
+        }
         other => return Err(malformed(format!("{other:?} is no kind of field"))),
     };
     Ok(Field { kind, null, needed: json["needed"] == true, skipped: json["skipped"] == true })

@@ -50,7 +50,7 @@ fn is_free(expr: &Expr, kept: usize) -> bool {
         Expr::And(parts) | Expr::Or(parts) | Expr::Tuple(parts) | Expr::Apply(_, _, parts) => parts.iter().all(|part| is_free(part, kept)),
         Expr::Let(parts) => parts.0 as usize >= kept && is_free(&parts.1, kept) && is_free(&parts.2, kept),
         Expr::Unpacked(parts) => is_free(&parts.0, kept) && is_free(&parts.2, kept),
-        Expr::Not(operand) | Expr::Item(operand, ..) | Expr::Attribute(operand, _) => is_free(operand, kept),
+        Expr::Not(operand) | Expr::Item(operand, ..) | Expr::Attribute(operand, _) | Expr::Loads(operand, _) => is_free(operand, kept),
         _ => false,
     }
 }

@@ -142,6 +142,10 @@ impl<'a> Evaluator<'a> {
             Expr::And(operands) => self.joined(expr, operands, false),
             Expr::Or(operands) => self.joined(expr, operands, true),
             Expr::Apply(operation, known, arguments) => self.apply(*operation, *known, arguments),
+            Expr::Loads(document, wanted) => {
+                let document = self.eval(document);
+                self.each(&[document], |arena, values| python::loads_of(arena, values[0], wanted))
+            }
             Expr::InSet(operand, set, negated) => {
                 let value = self.eval(operand);
                 self.each(&[value], |_, values| Ok(Value::Bool(set.contains(values[0])? != *negated)))

@@ -9,7 +9,7 @@ mod floats;
 mod parse;
 mod texts;
 
-use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
 use bumpalo::Bump;
 
 use crate::column::{Column, Data, Strings, text};
@@ -50,6 +50,10 @@ enum Form {
     Shown,
     /// Whole numbers, floats, truth values, texts and bytes of Avro.
     Avro(Avro),
+    /// Items of a list, with a text before the first, between two, and behind the last.
+    List { texts: Box<[Box<str>; 3]>, item: Box<Layout> },
+    /// Those of an array of Avro.
+    AvroList(Box<Layout>),
     /// Fields of a tuple or row, with a text before the first, behind the last, and between two.
     Record { texts: Box<[Box<str>]>, fields: Box<[Layout]>, names: Option<Box<[Box<str>]>> },
 }
@@ -137,6 +141,8 @@ impl Layout {
             (Form::Avro(Avro::Double), Data::Floats(values)) => Values::AvroFloats(values),
             (Form::Avro(Avro::Bool), Data::Bools(values)) => Values::AvroBools(values),
             (Form::Avro(Avro::Sized), Data::Texts(values)) => Values::AvroSized(values),
+            (Form::List { texts, item }, Data::Lists(offsets, items)) => Values::List(texts, offsets, Box::new(item.fitted(items))),
+            (Form::AvroList(item), Data::Lists(offsets, items)) => Values::AvroList(offsets, Box::new(item.fitted(items))),
             (Form::Record { texts, fields, names }, data) if fits(data, fields.len(), names.as_deref()) => {
                 let columns = column.fields().unwrap_or_default();
                 Values::Record(texts, fields.iter().zip(columns).map(|(field, column)| field.fitted(column)).collect())
@@ -180,6 +186,8 @@ enum Values<'a> {
     AvroFloats(&'a [f64]),
     AvroBools(&'a BooleanBuffer),
     AvroSized(&'a Strings),
+    List(&'a [Box<str>; 3], &'a OffsetBuffer<i32>, Box<Fitted<'a>>),
+    AvroList(&'a OffsetBuffer<i32>, Box<Fitted<'a>>),
     Record(&'a [Box<str>], Vec<Fitted<'a>>),
     Unfit,
 }
@@ -211,6 +219,33 @@ impl Fitted<'_> {
                 zigzag(out, values.get(row).len() as i64);
                 out.extend_from_slice(values.get(row));
             }
+            Values::List(..) | Values::AvroList(..) | Values::Record(..) => self.write_parts(row, out)?,
+            Values::Ints(..) | Values::AvroInts(..) | Values::Unfit => return Err(Doubt),
+        }
+        Ok(())
+    }
+
+    /// Writes what is in a value.
+    fn write_parts(&self, row: usize, out: &mut Vec<u8>) -> Result<(), Doubt> {
+        match &self.values {
+            Values::List([before, between, behind], offsets, item) => {
+                out.extend_from_slice(before.as_bytes());
+                for at in offsets[row]..offsets[row + 1] {
+                    if at > offsets[row] {
+                        out.extend_from_slice(between.as_bytes());
+                    }
+                    item.write(at as usize, out)?;
+                }
+                out.extend_from_slice(behind.as_bytes());
+            }
+            Values::AvroList(offsets, item) => {
+                let (start, end) = (offsets[row], offsets[row + 1]);
+                if start < end {
+                    zigzag(out, i64::from(end - start));
+                    (start..end).try_for_each(|at| item.write(at as usize, out))?;
+                }
+                zigzag(out, 0);
+            }
             Values::Record(texts, fields) => {
                 for (text, field) in texts.iter().zip(fields) {
                     out.extend_from_slice(text.as_bytes());
@@ -218,7 +253,7 @@ impl Fitted<'_> {
                 }
                 out.extend_from_slice(texts[fields.len()].as_bytes());
             }
-            Values::Ints(..) | Values::AvroInts(..) | Values::Unfit => return Err(Doubt),
+            _ => {}
         }
         Ok(())
     }

@@ -16,7 +16,16 @@ pub(super) fn layout(of: &str) -> Result<Layout, Malformed> {
 /// Recursive, to the depth.
 fn read(json: &Json, depth: usize) -> Result<Layout, Malformed> {
     let below = depth.checked_sub(1).ok_or_else(|| malformed("the layout is nested too deeply"))?;
-    let form = if json["parts"].is_array() { record(json, below)? } else { scalar(json)? };
+    let form = match json["as"].as_str() {
+        None => record(json, below)?,
+        Some("list") => {
+            let texts = names(json["around"].as_array().map(Vec::as_slice).unwrap_or_default())?;
+            let texts = Box::<[Box<str>; 3]>::try_from(texts).map_err(|_| malformed("a list has not three texts around its items"))?;
+            Form::List { texts, item: Box::new(read(&json["item"], below)?) }
+        }
+        Some("avro_list") => Form::AvroList(Box::new(read(&json["item"], below)?)),
+        Some(_) => scalar(json)?,
+    };
     let part = |name: &str| json[name].as_str().unwrap_or_default().into();
     Ok(Layout { form, none: json["none"].as_str().map(Into::into), end: part("end"), before: part("before") })
 }

@@ -74,8 +74,8 @@ impl CsvRows {
         let json = parse(of)?;
         let of_columns = row(&json, DEPTH)?;
         let kinds: Box<[Kind]> = of_columns.fields.into_iter().map(|field| field.kind).collect();
-        if kinds.iter().any(|kind| matches!(kind, Kind::Bytes | Kind::Row(_))) {
-            return Err(malformed("a column of CSV has neither bytes nor rows"));
+        if kinds.iter().any(|kind| matches!(kind, Kind::Bytes | Kind::Row(_) | Kind::List(_))) {
+            return Err(malformed("a column of CSV has neither bytes nor rows nor lists"));
         }
         let null = if json["null"].is_null() { None } else { Some(text(&json["null"])?.into()) };
         let is = |name: &str| json[name] == true;

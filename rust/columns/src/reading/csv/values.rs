@@ -18,7 +18,7 @@ pub(super) fn value<'a>(text: &'a str, kind: &Kind, null: Option<&str>) -> Resul
         Kind::Int(bits) => Value::Int(whole(trimmed(text)).filter(|number| within(*number, *bits)).ok_or(Doubt)?),
         Kind::Double => Value::Float(double(trimmed(text))?),
         Kind::Single => Value::Float(f64::from(double(trimmed(text))? as f32)),
-        Kind::Bytes | Kind::Row(_) => return Err(Doubt),
+        Kind::Bytes | Kind::Row(_) | Kind::List(_) => return Err(Doubt),
     })
 }
 

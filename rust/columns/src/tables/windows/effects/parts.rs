@@ -98,6 +98,7 @@ impl Parts {
             | Expr::Key(part, ..)
             | Expr::Attribute(part, _)
             | Expr::Format(part, ..)
+            | Expr::Loads(part, _)
             | Expr::InSet(part, ..) => self.is_of_record(part),
             Expr::Binary(_, _, parts) => all(&parts[..]),
             Expr::Compare(_, _, parts) => all(&parts[..]),

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use bumpalo::Bump;
 use bumpalo::collections::String;
 
-use super::compare::DEPTH;
-use super::digits::show_float;
-use super::{Answer, MOST_BYTES};
+use crate::python::compare::DEPTH;
+use crate::python::digits::show_float;
+use crate::python::{Answer, MOST_BYTES};
 use crate::value::{Doubt, Value};
 
 /// A value as a document.

@@ -1,11 +1,12 @@
-//! `json.loads`: texts without escapes are slices of the input.
+//! `json.loads`: texts without escapes are slices of the input, and what nobody looks at is not made.
 
 use bumpalo::Bump;
 use bumpalo::collections::{String, Vec};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use super::{Answer, MOST_ITEMS};
+use super::wanted::Wanted;
+use crate::python::{Answer, MOST_ITEMS};
 use crate::scan::plain;
 use crate::value::{Doubt, Value};
 
@@ -21,6 +22,11 @@ type Entry<'a> = (Value<'a>, Value<'a>);
 
 /// A document as lists, dicts, texts and numbers.
 pub fn loads<'a>(bump: &'a Bump, document: Value<'a>) -> Answer<'a> {
+    loads_of(bump, document, &Wanted::All)
+}
+
+/// The parts of a document that are wanted. Doubt: some other part is wrong.
+pub fn loads_of<'a>(bump: &'a Bump, document: Value<'a>, wanted: &Wanted) -> Answer<'a> {
     let text = match document {
         Value::Text(text) => text,
         Value::Bytes(bytes) if !bytes.iter().take(4).any(|byte| *byte == 0) => std::str::from_utf8(bytes).map_err(|_| Doubt)?,
@@ -28,14 +34,14 @@ pub fn loads<'a>(bump: &'a Bump, document: Value<'a>) -> Answer<'a> {
     };
     let (items, entries) = (Vec::with_capacity_in(16, bump), Vec::with_capacity_in(16, bump));
     let mut reader = Reader { bump, text, at: 0, items, entries };
-    let value = reader.value(DEPTH)?;
+    let value = reader.value(DEPTH, wanted)?;
     if reader.peek().is_none() { Ok(value) } else { Err(Doubt) }
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     bump: &'a Bump,
-    text: &'a str,
-    at: usize,
+    pub(super) text: &'a str,
+    pub(super) at: usize,
     /// Items of all arrays that are open, those of the innermost at the end.
     items: Vec<'a, Value<'a>>,
     /// Entries of all objects that are open.
@@ -43,35 +49,35 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn byte(&self) -> Option<u8> {
+    pub(super) fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
     /// The next byte that is not whitespace.
-    fn peek(&mut self) -> Option<u8> {
+    pub(super) fn peek(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.byte() {
             self.at += 1;
         }
         self.byte()
     }
 
-    fn skip(&mut self, wanted: u8) -> bool {
+    pub(super) fn skip(&mut self, wanted: u8) -> bool {
         let found = self.peek() == Some(wanted);
         self.at += usize::from(found);
         found
     }
 
-    fn value(&mut self, depth: usize) -> Answer<'a> {
+    fn value(&mut self, depth: usize, wanted: &Wanted) -> Answer<'a> {
         match self.peek().ok_or(Doubt)? {
             b'"' => self.string().map(Value::Text),
-            b'{' => self.object(depth.checked_sub(1).ok_or(Doubt)?),
-            b'[' => self.array(depth.checked_sub(1).ok_or(Doubt)?),
+            b'{' => self.some_object(depth.checked_sub(1).ok_or(Doubt)?, wanted),
+            b'[' => self.some_array(depth.checked_sub(1).ok_or(Doubt)?, wanted),
             b'0'..=b'9' | b'-' => self.number(),
             _ => self.constant(),
         }
     }
 
-    fn constant(&mut self) -> Answer<'a> {
+    pub(super) fn constant(&mut self) -> Answer<'a> {
         const CONSTANTS: [(&str, Value<'static>); 6] = [
             ("null", Value::None),
             ("true", Value::Bool(true)),
@@ -86,12 +92,22 @@ impl<'a> Reader<'a> {
         Ok(*value)
     }
 
-    fn array(&mut self, depth: usize) -> Answer<'a> {
+    fn some_array(&mut self, depth: usize, wanted: &Wanted) -> Answer<'a> {
+        if let Some(item) = wanted.items() {
+            return self.array(depth, item);
+        }
+        let start = self.at;
+        self.pass(depth + 1)?;
+        let is_empty = self.text.as_bytes()[start + 1..self.at - 1].iter().all(u8::is_ascii_whitespace);
+        Ok(Value::List(if is_empty { self.bump.alloc_slice_copy(&[]) } else { &[Value::None] }))
+    }
+
+    fn array(&mut self, depth: usize, wanted: &Wanted) -> Answer<'a> {
         self.at += 1;
         let start = self.items.len();
         if !self.skip(b']') {
             loop {
-                let item = self.value(depth)?;
+                let item = self.value(depth, wanted)?;
                 if self.items.len() >= MOST_ITEMS {
                     return Err(Doubt);
                 }
@@ -109,19 +125,66 @@ impl<'a> Reader<'a> {
         Ok(Value::List(items))
     }
 
+    fn some_object(&mut self, depth: usize, wanted: &Wanted) -> Answer<'a> {
+        match wanted.keys() {
+            Some(keys) => self.fields(depth, keys),
+            None => self.object(depth),
+        }
+    }
+
+    fn key(&mut self) -> Result<&'a str, Doubt> {
+        if self.peek() != Some(b'"') {
+            return Err(Doubt);
+        }
+        let key = self.string()?;
+        if self.skip(b':') { Ok(key) } else { Err(Doubt) }
+    }
+
+    /// What an object has at some keys; where it has something at others only, one of these with None. Of equal keys the last
+    /// value counts.
+    fn fields(&mut self, depth: usize, keys: &[(Box<str>, Wanted)]) -> Answer<'a> {
+        self.at += 1;
+        if self.skip(b'}') {
+            return Ok(Value::Dict(self.bump.alloc_slice_copy(&[])));
+        }
+        let entries = self.bump.alloc_slice_fill_copy(keys.len().max(1), (Value::None, Value::None));
+        let (mut found, mut next) = (0_u64, 0);
+        loop {
+            let key = self.key()?;
+            if let Some(at) = place(keys, key, next) {
+                entries[at] = (Value::Text(key), self.value(depth, &keys[at].1)?);
+                (found, next) = (found | 1 << at, at + 1);
+            } else {
+                self.pass(depth)?;
+                if found == 0 {
+                    entries[0] = (Value::Text(key), Value::None);
+                }
+            }
+            if !self.skip(b',') {
+                break;
+            }
+        }
+        if !self.skip(b'}') {
+            return Err(Doubt);
+        }
+        let mut count = 0;
+        for at in (0..keys.len()).filter(|at| found & 1 << at != 0) {
+            entries[count] = entries[at];
+            count += 1;
+        }
+        Ok(Value::Dict(&entries[..count.max(1)]))
+    }
+
     fn object(&mut self, depth: usize) -> Answer<'a> {
         self.at += 1;
         let start = self.entries.len();
         if !self.skip(b'}') {
             loop {
-                if self.peek() != Some(b'"') || self.entries.len() >= MOST_ITEMS {
+                if self.entries.len() >= MOST_ITEMS {
                     return Err(Doubt);
                 }
-                let key = self.string()?;
-                if !self.skip(b':') {
-                    return Err(Doubt);
-                }
-                let value = self.value(depth)?;
+                let key = self.key()?;
+                let value = self.value(depth, &Wanted::All)?;
                 self.entries.push((Value::Text(key), value));
                 if !self.skip(b',') {
                     break;
@@ -210,7 +273,7 @@ impl<'a> Reader<'a> {
         self.text[start..self.at].parse().map(Value::Float).map_err(|_| Doubt)
     }
 
-    fn fraction(&mut self) -> Result<bool, Doubt> {
+    pub(super) fn fraction(&mut self) -> Result<bool, Doubt> {
         if self.byte() != Some(b'.') {
             return Ok(false);
         }
@@ -218,7 +281,7 @@ impl<'a> Reader<'a> {
         self.digits()
     }
 
-    fn exponent(&mut self) -> Result<bool, Doubt> {
+    pub(super) fn exponent(&mut self) -> Result<bool, Doubt> {
         if !matches!(self.byte(), Some(b'e' | b'E')) {
             return Ok(false);
         }
@@ -232,10 +295,14 @@ impl<'a> Reader<'a> {
     /// At least one digit.
     fn digits(&mut self) -> Result<bool, Doubt> {
         let start = self.at;
+        self.pass_digits();
+        if self.at > start { Ok(true) } else { Err(Doubt) }
+    }
+
+    pub(super) fn pass_digits(&mut self) {
         while let Some(b'0'..=b'9') = self.byte() {
             self.at += 1;
         }
-        if self.at > start { Ok(true) } else { Err(Doubt) }
     }
 
     fn string(&mut self) -> Result<&'a str, Doubt> {
@@ -291,11 +358,17 @@ impl<'a> Reader<'a> {
     }
 
     /// Four hexadecimal digits.
-    fn unit(&mut self) -> Result<u32, Doubt> {
+    pub(super) fn unit(&mut self) -> Result<u32, Doubt> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4).ok_or(Doubt)?;
         self.at += 4;
         digits.iter().try_fold(0, |unit, digit| Ok(unit * 16 + char::from(*digit).to_digit(16).ok_or(Doubt)?))
     }
+}
+
+/// Where a key is among others, often the next one.
+fn place(keys: &[(Box<str>, Wanted)], key: &str, next: usize) -> Option<usize> {
+    let is_it = |(known, _): &(Box<str>, Wanted)| **known == *key;
+    if keys.get(next).is_some_and(is_it) { Some(next) } else { keys.iter().position(is_it) }
 }
 
 /// One bit of 64, by the length and the ends of a key.
