@@ -220,16 +220,13 @@ def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router
 
     def split(values: list[Any], times: Times) -> Split:
         try:
-            parts = None if field is None else router.split_by_field(field, values, assign)
-            keys, known = None, UNKNOWN if field is None else field
-            if parts is None or times is not None:
-                with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
-                    keys = None if quick_keys_of is None else quick_keys_of(values)
-                keys = list(map(key_of, values)) if keys is None else keys
-            if parts is None:
-                parts, known = split_by(keys, values, assign)
-            stamps = {} if times is None else dict(split_by(keys, times, assign)[0])
-            return [(channel, part, stamps.get(channel)) for channel, part in parts], known
+            parts = None if field is None else router.split_by_field(field, values, assign, times)
+            if field is not None and parts is not None:
+                return parts, field
+            keys = None
+            with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
+                keys = None if quick_keys_of is None else quick_keys_of(values)
+            return split_by(list(map(key_of, values)) if keys is None else keys, values, assign, times)
         except Exception as error:
             raise partition.failure(error, "behind") from error
 
