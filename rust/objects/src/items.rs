@@ -60,13 +60,16 @@ pub fn text<'a>(item: Item<'a, '_>) -> Option<&'a str> {
     }
 }
 
+/// Tuples inside each other, where these are looked through.
+const DEPTH: usize = 3;
+
 /// Whether no record can change: each is a text, a number, a truth value, bytes, None, or a tuple of them.
 ///
 /// Args:
 ///     values: the records.
 #[pyfunction]
 pub fn are_immutable(values: &Bound<'_, PyList>) -> bool {
-    items(values).into_iter().all(immutable)
+    items(values).into_iter().all(|value| immutable(value, DEPTH))
 }
 
 /// The same for one record.
@@ -75,11 +78,12 @@ pub fn are_immutable(values: &Bound<'_, PyList>) -> bool {
 ///     value: the record.
 #[pyfunction]
 pub fn is_immutable(value: &Bound<'_, PyAny>) -> bool {
-    immutable(value.as_borrowed())
+    immutable(value.as_borrowed(), DEPTH)
 }
 
-fn immutable(value: Item<'_, '_>) -> bool {
-    atom(value) || tuple(value).is_some_and(|tuple| fields(tuple).all(atom))
+/// Recursive, to a fixed depth.
+fn immutable(value: Item<'_, '_>, depth: usize) -> bool {
+    atom(value) || (depth > 0 && tuple(value).is_some_and(|tuple| fields(tuple).all(|field| immutable(field, depth - 1))))
 }
 
 /// A tuple that is nothing but a tuple.
