@@ -149,11 +149,15 @@ pub fn key_field(keys: &Bound<'_, PyList>, values: &Bound<'_, PyList>) -> u8 {
 ///     The sum, None when a record is neither plain nor a tuple of what is plain.
 #[pyfunction]
 pub fn text_size(values: &Bound<'_, PyList>) -> Option<usize> {
-    let size = |value| match tuple(value) {
-        Some(tuple) => fields(tuple).map(atom_size).sum(),
+    items(values).into_iter().map(|value| size(value, DEPTH)).sum()
+}
+
+/// Recursive, to a fixed depth.
+fn size(value: Item<'_, '_>, depth: usize) -> Option<usize> {
+    match tuple(value).filter(|_| depth > 0) {
+        Some(tuple) => fields(tuple).map(|field| size(field, depth - 1)).sum(),
         None => atom_size(value),
-    };
-    items(values).into_iter().map(size).sum()
+    }
 }
 
 fn atom_size(item: Item<'_, '_>) -> Option<usize> {

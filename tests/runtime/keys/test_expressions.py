@@ -27,7 +27,17 @@ WRITTEN_OUT = {
     "several fields": (lambda bid: (bid[0], bid[2] * 908 // 1000), "(a[0], ((a[2] * 908) // 1000),)"),
     "fields inside each other": (lambda pair: (pair[0][1],), "(a[0][1],)"),
 }
+
+
+def of_nothing() -> Any:
+    function = lambda event: event[field]  # noqa: E731
+    if not function:
+        field = 1
+    return function
+
+
 CALLED = {
+    "an empty cell": of_nothing(),
     "a global": lambda event: event[FIELD],
     "a float": lambda event: event[0] * 0.5,
     "braces": lambda event: event == "{0}",
@@ -100,7 +110,7 @@ def failure(form: str, broken: str) -> str:
 
 @pytest.mark.parametrize("broken", ["map", "filter", "key", "time", "timer"])
 def test_what_fails_is_said_as_where_functions_are_called(broken: str, capsys: pytest.CaptureFixture[str]) -> None:
-    said = [failure(form, broken) for form in ("listed", "fused")]
-    assert said[0] == said[1]
-    assert "test_expressions.py" in said[0]
-    assert "During handling" not in said[0]
+    messages = [failure(form, broken) for form in ("listed", "fused")]
+    assert messages[0] == messages[1]
+    assert "test_expressions.py" in messages[0]
+    assert "During handling" not in messages[0]

@@ -17,7 +17,8 @@ from typing import Any
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.config.tasks import POINTWISE, NetworkOutput, pointwise_consumers
-from penstock.runtime.keys.field_selectors import field_of, quick_keys
+from penstock.runtime.keys.expressions import keys_by
+from penstock.runtime.keys.field_selectors import field_of
 from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
@@ -215,7 +216,7 @@ def column_splitter(
 
 def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router: Any) -> Splitter:
     key_of, split_by = partition.selector(), router.split
-    field, quick_keys_of = field_of(key_of), quick_keys(key_of)
+    field, quick_keys_of = field_of(key_of), keys_by(key_of)
     assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
 
     def split(values: list[Any], times: Times) -> Split:

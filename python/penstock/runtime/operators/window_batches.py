@@ -18,7 +18,7 @@ from typing import Any
 
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.outputs import Collector
-from penstock.runtime.keys.field_selectors import quick_keys
+from penstock.runtime.keys.expressions import keys_by
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.process import Yielding
 from penstock.runtime.operators.window_contents import STATE, Contents
@@ -93,7 +93,7 @@ class Batches:
         self._timers = parts.state.event_timers if self._event_time else parts.state.processing_timers
         self._add = self._timers.add if self._event_time else self._add_timer
         select = parts.keyed.selector()
-        self._keys_of = quick_keys(select) or (lambda values: list(map(select, values)))
+        self._keys_of = keys_by(select) or (lambda values: list(map(select, values)))
 
     def take(self, values: list[Any], times: Iterator[int | None] | None = None, keys: list[Any] | None = None) -> None:
         """Take records, in order; ``times`` may have more, which are left; ``keys`` are theirs, if known."""

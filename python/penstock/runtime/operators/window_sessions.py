@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ class _Session:
 
     start: int
     end: int
+    least: int  # from this time on a record is in it, or makes it longer
+    last: int  # after this time a record makes it longer
     table: Table  # that has its contents
     window: TimeWindow
     timer: Timer
@@ -40,13 +43,12 @@ class Sessions(Batches):
         bindings = {
             "timed": self._event_time,
             "now": parts.live.context.clock.now,
-            "gap": self._gap,
             "time": self._time,
             "least": MIN_WATERMARK,
             "near": self._near,
             "process": parts.process,
             "fail": parts.live.context.fail,
-            "extend": self._extend,
+            "extend": self._extending(),
             "remember": self._remember,
             "touch": _touch,
         }
@@ -64,26 +66,37 @@ class Sessions(Batches):
         ((window, kept),) = live.items()
         timer, table = self._timers.find(window[1] - 1, slot, window), self._state.find(STATE, kept)
         if timer is not None and self._has_timers(window, slot) and table and slot in table:
-            self._near[slot] = _Session(window[0], window[1], table, window, timer)
+            start, end, gap = *window, self._gap
+            self._near[slot] = _Session(start, end, start - gap, end - gap, table, window, timer)
             if window[1] > self._last:
                 self._forget(slot)
 
-    def _extend(self, session: _Session, slot: Any, time: int) -> None:
-        """A session grows to both sides of a time, and its timers move."""
-        table, timers, lateness, before = self._live, self._timers, self._lateness, session.window
-        live, (start, end), later = table[slot], before, time + self._gap
-        start, end = time if time < start else start, later if later > end else end
-        window = tuple.__new__(TimeWindow, (start, end))
-        session.start, session.end, session.window = start, end, window
-        live[window] = live.pop(before)
-        if type(table) is not dict:
-            _touch(table, slot)
-        session.timer = timer = timers.postpone(session.timer, end - 1, window)
-        if lateness:
-            timers.remove(before[1] - 1 + lateness, slot, before)
-            timers.add(end - 1 + lateness, slot, timer.key, window)
-        if end > self._last:
-            self._forget(slot)
+    def _extending(self) -> Callable[[_Session, Any, int], None]:
+        """The function by which a session grows to both sides of a time, and its timers move."""
+        table, timers, near = self._live, self._timers, self._near
+        gap, lateness, last, is_dict = self._gap, self._lateness, self._last, type(self._live) is dict
+        postpone, new_window = timers.postpone, tuple.__new__
+
+        def extend(session: _Session, slot: Any, time: int) -> None:
+            before, later = session.window, time + gap
+            if time < session.start:
+                session.start, session.least = time, time - gap
+            if later > session.end:
+                session.end, session.last = later, time
+            end = session.end
+            session.window = window = new_window(TimeWindow, (session.start, end))
+            live = table[slot]
+            live[window] = live.pop(before)
+            if not is_dict:
+                _touch(table, slot)
+            session.timer = timer = postpone(session.timer, end - 1, window)
+            if lateness:
+                timers.remove(before[1] - 1 + lateness, slot, before)
+                timers.add(end - 1 + lateness, slot, timer.key, window)
+            if end > last:
+                near.pop(slot, None)
+
+        return extend
 
     def _place(self, window: TimeWindow, slot: Any) -> TimeWindow | None:
         live = self._live.get(slot)

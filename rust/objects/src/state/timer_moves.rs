@@ -78,6 +78,20 @@ impl TimerQueue {
         noted
     }
 
+    /// Put a timer into the place of one that is not later, as if it had come last, and the other had been removed then.
+    pub fn replace(&mut self, py: Python<'_>, timer: &Py<Timer>, node: Node) -> PyResult<()> {
+        let (place, new) = (timer.get().index(), node.timer.clone_ref(py));
+        self.heap.push(node);
+        let noted = self.note(py, true, &new).and_then(|()| self.note(py, false, timer));
+        self.forget(timer);
+        self.known.insert_unique(new.get().hash, new, |timer| timer.get().hash);
+        if let Some(node) = self.heap.pop() {
+            self.set(place, node);
+            self.down(place);
+        }
+        noted
+    }
+
     /// Forget the name of a timer.
     pub fn forget(&mut self, timer: &Py<Timer>) {
         if let Ok(entry) = self.known.find_entry(timer.get().hash, |other| other.is(timer)) {

@@ -172,10 +172,18 @@ impl TimerQueue {
     /// Returns:
     ///     The new one.
     fn postpone<'py>(&mut self, timer: &Bound<'py, Timer>, time: &Bound<'py, PyAny>, namespace: &Bound<'py, PyAny>) -> PyResult<Py<Timer>> {
-        let (py, old) = (timer.py(), timer.get());
-        let new = self.put(time, old.slot.bind(py), old.key.bind(py), namespace)?;
-        self.take_out(py, timer.as_unbound())?;
-        new.ok_or_else(|| PyValueError::new_err("the timer is not new"))
+        let (py, old, at) = (timer.py(), timer.get(), millis(time)?);
+        if self.heap.get(self.heap.len().div_ceil(2) - 1).is_none_or(|above| at < above.time) {
+            let new = self.put(time, old.slot.bind(py), old.key.bind(py), namespace)?;
+            self.take_out(py, timer.as_unbound())?;
+            return new.ok_or_else(|| PyValueError::new_err("the timer is not new"));
+        }
+        let hash = Name::of(time, old.slot.bind(py), namespace)?.hash;
+        let (time, namespace) = (time.clone().unbind(), namespace.clone().unbind());
+        let (slot, key, index) = (old.slot.clone_ref(py), old.key.clone_ref(py), AtomicUsize::new(old.index()));
+        let new = Py::new(py, Timer { time, slot, key, namespace, hash, index })?;
+        self.replace(py, timer.as_unbound(), Node { time: at, timer: new.clone_ref(py) })?;
+        Ok(new)
     }
 
     /// Remove all timers up to a time.
