@@ -36,7 +36,22 @@ def of_nothing() -> Any:
     return function
 
 
+def changing() -> tuple[Any, Any]:
+    field = 0
+
+    def change() -> None:
+        nonlocal field
+        field += 1
+
+    return lambda event: event[field], change
+
+
+CHANGING = changing()
+
+
 CALLED = {
+    "a cell that another function assigns to": CHANGING[0],
+    "braces from outside": (lambda text: lambda event: event == text)("{0}"),
     "an empty cell": of_nothing(),
     "a global": lambda event: event[FIELD],
     "a float": lambda event: event[0] * 0.5,

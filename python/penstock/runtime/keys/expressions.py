@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dis
 import inspect
+import sys
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 from penstock.runtime.keys.field_selectors import quick_keys, shape_of
@@ -42,18 +43,34 @@ def expression_of(function: Any, arguments: int) -> Expression | None:
     code = function.__code__
     if code.co_argcount != arguments or code.co_nlocals != arguments or code.co_kwonlyargcount or code.co_cellvars:
         return None
-    try:
-        cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    except ValueError:  # one is empty
-        return None
-    if code.co_flags & _OTHER_KINDS or not _CONSTANTS.issuperset(map(type, cells)):
+    cells = _constants(function.__closure__ or ())
+    if code.co_flags & _OTHER_KINDS or cells is None:
         return None
     names = *code.co_varnames, *code.co_freevars
     text = _guess(function, {name: f"{{{number}}}" for number, name in enumerate(names)})
     if text is None or not _is_code_of(function, text.format(*names)):
         return None
-    # what the function has from outside is its own: it came here as a copy, and it assigns nothing
     return Expression(text.format(*(f"{{{number}}}" for number in range(arguments)), *map(repr, cells)))
+
+
+def _constants(cells: tuple[CellType, ...]) -> list[Any] | None:
+    """The contents of a function's cells; None unless they are constants, as no other function has these cells and
+    could assign to them."""
+    alone = _references((CellType(0),)) * len(cells)
+    try:
+        contents = [cell.cell_contents for cell in cells]
+    except ValueError:  # one is empty
+        return None
+    return contents if _references(cells) == alone and all(map(_is_constant, contents)) else None
+
+
+def _references(cells: tuple[CellType, ...]) -> list[int]:
+    return [sys.getrefcount(cell) for cell in cells]
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether a value can be in a text, whose braces are for arguments."""
+    return type(value) in _CONSTANTS and not {*"{}"} & {*str(value)}
 
 
 def keys_by(selector: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]] | None:
@@ -75,7 +92,7 @@ def _guess(function: FunctionType, names: Mapping[str, str]) -> str | None:
             continue
         if kind.startswith("LOAD_FAST") or kind == "LOAD_DEREF":
             stack += [names[name] for name in (value if isinstance(value, tuple) else (value,))]
-        elif kind in ("LOAD_CONST", "LOAD_SMALL_INT") and type(value) in _CONSTANTS and not {*"{}"} & {*str(value)}:
+        elif kind in ("LOAD_CONST", "LOAD_SMALL_INT") and _is_constant(value):
             stack.append(repr(value))
         elif kind == "BUILD_TUPLE" and 0 < value <= len(stack):
             stack[-value:] = [f"({', '.join(stack[-value:])},)"]
