@@ -41,7 +41,8 @@ INTRODUCTION = (
     "Thousands of events per CPU second, of {events:,} events, with equal results; × is the ratio to Flink's. Of",
     "queries below {goal:.0f}× the last column has the functions that are not compiled; where there is no reason,",
     "their operator has no native form, and calls them in Python; *nothing* where all of the query is native.",
-    "*A loop* is its functions alone, called by Python's `map` and `filter`: no engine that calls them is quicker.",
+    "*A loop* is its functions alone, called one after the other in one loop of Python: no engine that calls them is",
+    "much quicker.",
 )
 PEERS = {"pyflink": "PyFlink", "beam": "Beam on Flink"}
 BESIDE = (

@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeVar, final
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
+_T = TypeVar("_T")
 
 @final
 class KeyedFold:
@@ -76,34 +77,36 @@ class KeyRouter:
 
     def __new__(cls, key_type: bytes, max_parallelism: int, channels: int) -> KeyRouter: ...
     def split(
-        self, keys: list[_K], values: list[_V], assign: Callable[[_K], int]
-    ) -> tuple[list[tuple[int, list[_V]]], int]:
+        self, keys: list[_K], values: list[_V], assign: Callable[[_K], int], times: list[_T] | None = None
+    ) -> tuple[list[tuple[int, list[_V], list[_T] | None]], int]:
         """Distribute records to channels. O(records + channels).
 
         Args:
             keys: of the records, in order.
             values: the records.
             assign: gives the channel of a key that is not plain data; what it raises is passed on.
+            times: the timestamps of the records, if they have any.
 
         Returns:
-            Channel and records, in order, for each channel that gets some; and what ``key_field`` says of all of them.
+            Channel, records and timestamps, in order, for each channel that gets some; and what ``key_field`` says of all
+            records.
 
         Raises:
-            ValueError: there are not as many keys as records.
+            ValueError: there are not as many keys, or timestamps, as records.
         """
 
     def split_by_field(
-        self, field: int, values: list[_V], assign: Callable[[Any], int]
-    ) -> list[tuple[int, list[_V]]] | None:
+        self, field: int, values: list[_V], assign: Callable[[Any], int], times: list[_T] | None = None
+    ) -> list[tuple[int, list[_V], list[_T] | None]] | None:
         """The same where a field of the records is the key.
 
         Args:
             field: its position.
             values: the records.
-            assign: as for ``split``.
+            assign, times: as for ``split``.
 
         Returns:
-            Channel and records; None, where some records are not plain tuples with such a field.
+            Channel, records and timestamps; None, where some records are not plain tuples with such a field.
         """
 
 def are_immutable(values: list[Any]) -> bool:

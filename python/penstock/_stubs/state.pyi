@@ -201,6 +201,40 @@ class TimerQueue:
             namespace: its window, or None.
         """
 
+    def find(self, time: Any, slot: Any, namespace: Any) -> Timer | None:
+        """The timer of a name.
+
+        Args:
+            time: its time.
+            slot: the canonical form of its key.
+            namespace: its window, or None.
+
+        Returns:
+            The timer, None if there is none.
+        """
+
+    def postpone(self, timer: Timer, time: Any, namespace: Any) -> Timer:
+        """Add a timer of the same key, which is new and not earlier, and remove a timer.
+
+        Args:
+            timer: the timer that is removed.
+            time: the time of the new one.
+            namespace: its window.
+
+        Returns:
+            The new one.
+        """
+
+    def poll_until(self, limit: int) -> list[tuple[int, Any, Any, Any]]:
+        """Remove all timers up to a time.
+
+        Args:
+            limit: the time.
+
+        Returns:
+            Their time, canonical form, key and namespace, in the order of :meth:`poll`.
+        """
+
     def poll(self) -> Timer:
         """The timer that is next, removed."""
 

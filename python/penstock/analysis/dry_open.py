@@ -16,7 +16,7 @@ from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfi
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.timers import Clock
+from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.usercode.functions import lifecycle
 
 KINDS = {

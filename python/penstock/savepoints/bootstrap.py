@@ -13,9 +13,9 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import PenstockError, SavepointError
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.state.serializers import TTL
 from penstock.runtime.state.store import KeyedStateStore, handle_of
-from penstock.runtime.state.timers import Clock
 from penstock.runtime.state.type_changes import conversion
 from penstock.runtime.state.type_texts import type_of
 

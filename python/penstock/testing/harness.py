@@ -31,9 +31,10 @@ from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.state.class_changes import Reading
 from penstock.runtime.state.classes import ClassForm
 from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.state.replay import Replay
 from penstock.runtime.state.sections import Content, snapshot_of
-from penstock.runtime.state.timers import Clock, TimerQueue
+from penstock.runtime.state.timers import TimerQueue
 from penstock.runtime.usercode.failure import OperatorFailure
 
 

@@ -60,13 +60,16 @@ pub fn text<'a>(item: Item<'a, '_>) -> Option<&'a str> {
     }
 }
 
+/// Tuples inside each other, where these are looked through.
+const DEPTH: usize = 3;
+
 /// Whether no record can change: each is a text, a number, a truth value, bytes, None, or a tuple of them.
 ///
 /// Args:
 ///     values: the records.
 #[pyfunction]
 pub fn are_immutable(values: &Bound<'_, PyList>) -> bool {
-    items(values).into_iter().all(immutable)
+    items(values).into_iter().all(|value| immutable(value, DEPTH))
 }
 
 /// The same for one record.
@@ -75,11 +78,12 @@ pub fn are_immutable(values: &Bound<'_, PyList>) -> bool {
 ///     value: the record.
 #[pyfunction]
 pub fn is_immutable(value: &Bound<'_, PyAny>) -> bool {
-    immutable(value.as_borrowed())
+    immutable(value.as_borrowed(), DEPTH)
 }
 
-fn immutable(value: Item<'_, '_>) -> bool {
-    atom(value) || tuple(value).is_some_and(|tuple| fields(tuple).all(atom))
+/// Recursive, to a fixed depth.
+fn immutable(value: Item<'_, '_>, depth: usize) -> bool {
+    atom(value) || (depth > 0 && tuple(value).is_some_and(|tuple| fields(tuple).all(|field| immutable(field, depth - 1))))
 }
 
 /// A tuple that is nothing but a tuple.
@@ -145,11 +149,15 @@ pub fn key_field(keys: &Bound<'_, PyList>, values: &Bound<'_, PyList>) -> u8 {
 ///     The sum, None when a record is neither plain nor a tuple of what is plain.
 #[pyfunction]
 pub fn text_size(values: &Bound<'_, PyList>) -> Option<usize> {
-    let size = |value| match tuple(value) {
-        Some(tuple) => fields(tuple).map(atom_size).sum(),
+    items(values).into_iter().map(|value| size(value, DEPTH)).sum()
+}
+
+/// Recursive, to a fixed depth.
+fn size(value: Item<'_, '_>, depth: usize) -> Option<usize> {
+    match tuple(value).filter(|_| depth > 0) {
+        Some(tuple) => fields(tuple).map(|field| size(field, depth - 1)).sum(),
         None => atom_size(value),
-    };
-    items(values).into_iter().map(size).sum()
+    }
 }
 
 fn atom_size(item: Item<'_, '_>) -> Option<usize> {

@@ -9,8 +9,8 @@ use pyo3::types::{PyBool, PyFloat, PyList};
 
 use super::items::{Item, field as field_of, fields, items, key_field, long, text, tuple};
 
-/// Channels and their records.
-type Parts<'py> = Vec<(u32, Bound<'py, PyList>)>;
+/// Channels and their records, with their timestamps, if these are known.
+type Parts<'py> = Vec<(u32, Bound<'py, PyList>, Option<Bound<'py, PyList>>)>;
 
 /// Flink's longest tuple.
 const MAX_ARITY: usize = 25;
@@ -48,18 +48,27 @@ impl KeyRouter {
     ///     keys: of the records, in order.
     ///     values: the records.
     ///     assign: gives the channel of a key that is not plain data; what it raises is passed on.
+    ///     times: the timestamps of the records, if they have any.
     ///
     /// Returns:
-    ///     Channel and records, in order, for each channel that gets some; and what ``key_field`` says of all of them.
+    ///     Channel, records and timestamps, in order, for each channel that gets some; and what ``key_field`` says of all
+    ///     records.
     ///
     /// Raises:
-    ///     ValueError: there are not as many keys as records.
-    fn split<'py>(&self, keys: &Bound<'py, PyList>, values: &Bound<'py, PyList>, assign: &Bound<'py, PyAny>) -> PyResult<(Parts<'py>, u8)> {
+    ///     ValueError: there are not as many keys, or timestamps, as records.
+    #[pyo3(signature = (keys, values, assign, times=None))]
+    fn split<'py>(
+        &self,
+        keys: &Bound<'py, PyList>,
+        values: &Bound<'py, PyList>,
+        assign: &Bound<'py, PyAny>,
+        times: Option<&Bound<'py, PyList>>,
+    ) -> PyResult<(Parts<'py>, u8)> {
         if keys.len() != values.len() {
             return Err(PyValueError::new_err("there are not as many keys as records"));
         }
         let field = key_field(keys, values);
-        Ok((self.parts(keys.py(), items(keys).into_iter(), values, assign)?, field))
+        Ok((self.parts(items(keys).into_iter(), values, assign, times)?, field))
     }
 
     /// The same where a field of the records is the key.
@@ -67,39 +76,55 @@ impl KeyRouter {
     /// Args:
     ///     field: its position.
     ///     values: the records.
-    ///     assign: as for ``split``.
+    ///     assign, times: as for ``split``.
     ///
     /// Returns:
-    ///     Channel and records; None, where some records are not plain tuples with such a field.
-    fn split_by_field<'py>(&self, field: usize, values: &Bound<'py, PyList>, assign: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+    ///     Channel, records and timestamps; None, where some records are not plain tuples with such a field.
+    #[pyo3(signature = (field, values, assign, times=None))]
+    fn split_by_field<'py>(
+        &self,
+        field: usize,
+        values: &Bound<'py, PyList>,
+        assign: &Bound<'py, PyAny>,
+        times: Option<&Bound<'py, PyList>>,
+    ) -> PyResult<Option<Parts<'py>>> {
         let key = |value| {
             let record = tuple(value).filter(|record| field < record.len())?;
             // SAFETY: the position is below the length
             Some(unsafe { field_of(record, field) })
         };
         let keys: Option<Vec<_>> = items(values).into_iter().map(key).collect();
-        keys.map(|keys| self.parts(values.py(), keys.into_iter(), values, assign)).transpose()
+        keys.map(|keys| self.parts(keys.into_iter(), values, assign, times)).transpose()
     }
 }
 
 impl KeyRouter {
     fn parts<'a, 'py>(
         &self,
-        py: Python<'py>,
         keys: impl Iterator<Item = Item<'a, 'py>>,
         values: &'a Bound<'py, PyList>,
         assign: &Bound<'py, PyAny>,
+        times: Option<&'a Bound<'py, PyList>>,
     ) -> PyResult<Parts<'py>> {
-        let mut parts: Vec<Vec<Item<'_, 'py>>> = vec![Vec::new(); self.channels.count() as usize];
-        for (key, value) in keys.zip(items(values)) {
+        let (py, values, times) = (values.py(), items(values), times.map(items));
+        if times.as_ref().is_some_and(|times| times.len() != values.len()) {
+            return Err(PyValueError::new_err("there are not as many timestamps as records"));
+        }
+        let mut chosen: Vec<Vec<usize>> = vec![Vec::new(); self.channels.count() as usize];
+        for (at, key) in keys.enumerate() {
             let channel = match hash_of(key, &self.key_type, DEPTH) {
                 Some(hash) => self.channels.of_hash(hash),
                 None => assign.call1((key,))?.extract()?,
             };
-            parts.get_mut(channel as usize).ok_or_else(|| PyValueError::new_err("no such channel"))?.push(value);
+            chosen.get_mut(channel as usize).ok_or_else(|| PyValueError::new_err("no such channel"))?.push(at);
         }
-        let filled = parts.into_iter().enumerate().filter(|(_, part)| !part.is_empty());
-        filled.map(|(channel, part)| Ok((channel as u32, PyList::new(py, part)?))).collect()
+        let part = |items: &[Item<'a, 'py>], rows: &[usize]| PyList::new(py, rows.iter().map(|&row| items[row]));
+        let filled = chosen.iter().enumerate().filter(|(_, rows)| !rows.is_empty());
+        let parts = filled.map(|(channel, rows)| {
+            let stamps = times.as_ref().map(|times| part(times, rows)).transpose()?;
+            Ok((channel as u32, part(&values, rows)?, stamps))
+        });
+        parts.collect()
     }
 }
 

@@ -251,7 +251,7 @@ PLAIN = st.one_of(
 
 
 @settings(max_examples=2 * settings().max_examples)
-@given(st.lists(PLAIN | st.tuples(PLAIN, PLAIN), max_size=5))
+@given(st.lists(PLAIN | st.tuples(PLAIN, PLAIN) | st.tuples(st.tuples(st.tuples(PLAIN)), PLAIN), max_size=5))
 def test_looking_at_a_batch_is_looking_at_each(values):
     assert _native.are_immutable(values) == all(freeze(value) is value for value in values)
     assert all(_native.is_immutable(value) == is_immutable(value) for value in values)

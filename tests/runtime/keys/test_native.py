@@ -76,7 +76,10 @@ def one_by_one(keys, key_type, maximum, channels):
 def at_once(keys, key_type, maximum, channels):
     assign = ChannelAssigner(KeyHash(key_type), maximum, channels).assign
     router = _native.KeyRouter(native_code(key_type) or b"u", maximum, channels)
-    return dict(router.split(keys, list(range(len(keys))), assign)[0])
+    places = list(range(len(keys)))
+    parts = router.split(keys, places, assign, [str(place) for place in places])[0]
+    assert [list(map(str, part)) for _, part, _ in parts] == [times for _, _, times in parts]
+    return {channel: part for channel, part, _ in parts}
 
 
 CHANNELS = st.tuples(st.sampled_from([1, 7, 128, 32768]), st.integers(1, 9)).filter(lambda pair: pair[1] <= pair[0])
@@ -137,7 +140,9 @@ def test_plain_keys_need_no_help():
     keys = ["a", "größe", 1, -1, 2**40, 1.5, True, ("a", (1, None)), ()]
     router = _native.KeyRouter(b"u", 128, 3)
     parts, field = router.split(keys, keys, lambda key: pytest.fail(f"{key!r} was not known"))
-    assert dict(parts) == {c: [keys[i] for i in places] for c, places in one_by_one(keys, None, 128, 3).items()}
+    assert {c: part for c, part, _ in parts} == {
+        c: [keys[i] for i in places] for c, places in one_by_one(keys, None, 128, 3).items()
+    }
     assert field == 254
 
 
@@ -148,6 +153,8 @@ def test_wrong_arguments_are_refused():
     router = _native.KeyRouter(b"u", 128, 2)
     with pytest.raises(ValueError, match="as many keys"):
         router.split(["a"], [], len)
+    with pytest.raises(ValueError, match="as many timestamps"):
+        router.split(["a"], ["a"], len, [])
     with pytest.raises(ValueError, match="channel"):
         router.split([[1]], [1], lambda key: 2)
     with pytest.raises(TypeInfoError, match="None"):
@@ -358,10 +365,11 @@ def test_records_are_distributed_by_a_field_as_by_their_keys(values, field, chan
     router = _native.KeyRouter(native_code(None), 128, channels)
     assign = ChannelAssigner(KeyHash(None), 128, channels).assign
     fits = all(len(value) > field for value in values)
-    got = outcome(lambda: router.split_by_field(field, values, assign))
+    times = list(range(len(values))) if len(values) % 2 else None
+    got = outcome(lambda: router.split_by_field(field, values, assign, times))
     if fits:
         keys = [value[field] for value in values]
-        expected = outcome(lambda: router.split(keys, values, assign)[0])
+        expected = outcome(lambda: router.split(keys, values, assign, times)[0])
         assert repr(got) == repr(expected)
     else:
         assert got is None

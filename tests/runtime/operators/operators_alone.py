@@ -10,7 +10,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.chain.outputs import CountingOutput, Output
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
-from penstock.runtime.state.timers import Clock
+from penstock.runtime.state.operator_time import Clock
 
 
 class Alone:

@@ -17,8 +17,8 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.state.store import handle_of
-from penstock.runtime.state.timers import Clock
 
 ABOUT = AboutOperator("ab" * 16, "count", "my-uid", 0, 1, 128)
 T = Types

@@ -19,8 +19,8 @@ from penstock.errors import InvalidProgramError
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.operators.broadcast import BroadcastState, ReadOnlyBroadcastState
 from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.state.store import KeyedStateStore, handle_of
-from penstock.runtime.state.timers import Clock
 from tests.runtime.state.test_ttl import Digits
 
 FOREVER = StateTtlConfig.new_builder(Time.days(1)).build()

@@ -27,8 +27,9 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state import handles
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.native_handles import with_native_timers
+from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.state.store import handle_of
-from penstock.runtime.state.timers import Clock, TimerQueue
+from penstock.runtime.state.timers import TimerQueue
 from tests.runtime.state.test_ttl import HIDE, READ, SHOW, WRITE, Digits
 
 functions = native.functions()
@@ -235,7 +236,7 @@ def test_native_times_to_live(kind: str, tracked: bool, steps: list[Any], update
 
 MOVES = st.lists(
     st.tuples(
-        st.sampled_from(["add", "add", "add", "remove", "remove", "poll", "due", "enter", "written"]),
+        st.sampled_from([*["add"] * 6, *["remove"] * 2, "poll", "due", "enter", "until", "postpone", "written"]),
         st.integers(0, 12),
         st.sampled_from(["a", "b", 1, (1, "a"), True]),
         st.sampled_from([None, "window"]),
@@ -278,6 +279,12 @@ def test_native_timers_move_as_those_in_python_do(tracked: bool, moves: list[Any
                 results.append(queue.written())
             elif move == "due":
                 results.append(plain(queue.due(time)))
+            elif move == "until":
+                results.append(queue.poll_until(time))
+            elif move == "postpone":
+                first, later = queue.find(time, slot, namespace), queue.find(time + 2, slot, namespace)
+                moves_on = first is not None and later is None
+                results.append((plain(first), moves_on and plain(queue.postpone(first, time + 2, namespace))))
             elif move == "enter":
                 keyed.resume(None, None)
                 results.append((queue.enter_due(time, keyed), keyed.current_key, keyed.slot))

@@ -107,7 +107,7 @@ def test_timers_move_as_in_flinks_heap(moves, tracked):
             timer = queue.poll()
             assert (timer.time, timer.slot) == slow.poll()
         elif move == "until":
-            due = [(timer.time, timer.slot) for timer in queue.poll_until(time)]
+            due = [(at, slot) for at, slot, _, _ in queue.poll_until(time)]
             assert due == [slow.poll() for _ in [*slow.heap[1:]] if slow.heap[1][0] <= time]
         elif move == "fill":
             queue.fill(list(queue))

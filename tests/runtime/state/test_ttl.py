@@ -22,9 +22,9 @@ from penstock.datastream import (
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.handles import MergingState, ValueState
 from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.state.sections import snapshot_of
 from penstock.runtime.state.store import handle_of
-from penstock.runtime.state.timers import Clock
 from penstock.runtime.state.ttl import TTL_CLASSES
 from tests.runtime.snapshots import restore
 

@@ -25,6 +25,7 @@ from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.buffers.value_checks import checked_all
 
 _ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
+_DEPTH = 3  # tuples inside each other, where these are looked through
 _MOST_SKIPPED = 63  # most buffers that are pickled untried after one that did not fit
 _NO_COLUMN = frozenset({BasicType.BIG_DEC, BasicType.INSTANT})
 _FAILURES = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
@@ -157,10 +158,14 @@ def keeper(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | Non
     return keep
 
 
-def is_immutable(value: Any) -> bool:
-    """Whether a record is a str, number, bytes, None, or a tuple of these."""
+def is_immutable(value: Any, depth: int = _DEPTH) -> bool:
+    """Whether a record is a str, number, bytes, None, or a tuple of these, up to three tuples inside each other."""
     kind = type(value)
-    return kind in _ATOMS or (kind is tuple and _ATOMS.issuperset(map(type, value)))
+    if kind is not tuple:
+        return kind in _ATOMS
+    if _ATOMS.issuperset(map(type, value)):
+        return True
+    return depth > 1 and all(is_immutable(part, depth - 1) for part in value)
 
 
 def copy_record(value: Any) -> Any:

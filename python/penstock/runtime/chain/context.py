@@ -17,8 +17,8 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
+from penstock.runtime.state.operator_time import BatchTime, Clock, OperatorTime
 from penstock.runtime.state.store import KeyedStateStore
-from penstock.runtime.state.timers import BatchTime, Clock, OperatorTime
 from penstock.runtime.usercode.failure import OperatorFailure
 from penstock.runtime.usercode.shipped import place_of
 

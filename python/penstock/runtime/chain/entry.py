@@ -91,8 +91,8 @@ class Fused:
 class Whole:
     """Many records into the head, which takes them by itself."""
 
-    def __init__(self, take: Take) -> None:
-        self._take = take
+    def __init__(self, take: Take, gathers: bool = False) -> None:
+        self._take, self.gathers = take, gathers
 
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
         self._take(values, times, keys)
@@ -245,6 +245,7 @@ class Entry:
         self.put, self.valve = way.take, valve
         self.records = self.bytes = 0
         self._native = way if isinstance(way, Native) else None
+        self._gathers = isinstance(way, Whole) and way.gathers
         self.segment = segment
         self._latency, self._backlog, self._functions = latency, backlog, functions
         self._stride = 1
@@ -276,7 +277,7 @@ class Entry:
             put(values[position:end], times, None if keys is None else keys[position:end])
             self.records += min(end, len(values)) - position
             position = end
-            self._stride = next_stride(self._stride, self._backlog())
+            self._stride = next_stride(self._stride, self._backlog(), broad=self._gathers)
             yield
 
     def _columns(self, channel: Channel, data: bytes, segment: Segment | Fork) -> Iterator[None]:

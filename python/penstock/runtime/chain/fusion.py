@@ -14,7 +14,7 @@ once per shape; no recursion."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -30,11 +30,14 @@ MAX_LOOPS = 12
 _FILE = str(Path(__file__).resolve().parents[1] / "<fused chain>")
 """Where tracebacks say generated code stands: inside the runtime, whose frames users do not see."""
 
-Owner = tuple[LiveOperator, "Fragment | None", int]
-"""The origin of a line: the operator, its fragment, and the number in the names of the fragment."""
+Owner = tuple[LiveOperator, "Fragment | None", Mapping[str, str]]
+"""The origin of a line: the operator, its fragment, and the fragment's names ``v``, ``t``, ``o``, ``r``."""
 TimedFeed = Callable[[Sequence[Any], Iterable["int | None"]], None]
 KeyedFeed = Callable[[Sequence[Any], Sequence[Any], "int | None"], None]
 TimedKeyedFeed = Callable[[Sequence[Any], Sequence[Any], Iterable["int | None"]], None]
+FiringFeed = Callable[[Callable[["int | None", Any], "int | None"], "int | None", Any], None]
+"""Fires timers up to a limit: takes the function that makes the key of the next one current and gives its time, the
+limit, and the keyed state."""
 
 
 class Fusion:
@@ -153,7 +156,7 @@ class Text:
         self._add(" def run(v0, t):")
         start = len(self._lines)
         self._add("  try:")
-        self._body(3)
+        self._body(self._steps(3))
         self._begin(start)
         self._end()
         self._end_around()
@@ -180,17 +183,31 @@ class Text:
         self._gathering, self._keys = self._fusion.gathers, True
         return self._loop("values, keys, times", "for v0, k, t in zip(values, keys, times):")
 
+    def timers(self, fragment: Fragment, *, event_time: bool) -> FiringFeed:
+        """For the results of an operator's timers: ``fragment`` is what it does with the time of one."""
+        assert self._emitter is not None
+        self._gathering, self._many, self._several = self._fusion.gathers, True, True
+        self._add(" def run(next_due, limit, state):", "  try:", "   while (at := next_due(limit, state)) is not None:")
+        self._add(f"    t = {'at' if event_time else None}")
+        timer = _Step(Target(None, None, self._emitter), "at", "t", 4, 0, None)
+        below, _ = self._fragment(self._fusion.operators[self._emitter], fragment, timer)
+        self._body([below._replace(target=target) for target in self.targets])
+        return self._end_loop(1)
+
     def _loop(self, parameters: str, head: str) -> Any:
         if not self.targets:
             return _discard
         self._many = True
         self._add(f" def run({parameters}):")
         start = len(self._lines)
-        asks = None if self._emitter is None else (self._fusion.operators[self._emitter], None, 0)
+        asks = None if self._emitter is None else (self._fusion.operators[self._emitter], None, {})
         self._add("  try:")
         self._add(f"   {head}", owner=asks)  # where the records may come from a function that runs meanwhile
         self._several = "times" in parameters
-        self._body(4)
+        self._body(self._steps(4))
+        return self._end_loop(start)
+
+    def _end_loop(self, start: int) -> Any:
         self._begin(start)
         self._end()
         for name in self._gathered:
@@ -231,12 +248,14 @@ class Text:
         exec(_compiled(text), namespace)
         return namespace["make"](**self._bindings)
 
-    def _body(self, indent: int) -> None:
-        """The statements of all operators below, depth first, from a stack."""
-        emitter = None if self._emitter is None else (self._fusion.operators[self._emitter], None, 0)
-        stack: list[_Step | _After] = [
-            _Step(target, "v0", "t", indent, 0, emitter) for target in reversed(self.targets)
-        ]
+    def _steps(self, indent: int) -> list[_Step]:
+        """Where the targets take the records that the function is called with."""
+        emitter = None if self._emitter is None else (self._fusion.operators[self._emitter], None, {})
+        return [_Step(target, "v0", "t", indent, 0, emitter) for target in self.targets]
+
+    def _body(self, steps: list[_Step]) -> None:
+        """The statements of all operators from these steps on, depth first, from a stack."""
+        stack: list[_Step | _After] = [*reversed(steps)]
         while stack:
             step = stack.pop()
             if isinstance(step, _After):
@@ -258,7 +277,7 @@ class Text:
             entry = self._fusion.entry(target.position, target.number)
             operator = self._fusion.operators[target.position]
             if isinstance(entry, Leaf):
-                self._leaf(entry, value, time, deep, loops, (operator, None, 0))
+                self._leaf(entry, value, time, deep, loops, (operator, None, {}))
             elif isinstance(entry, Fragment):
                 below, after = self._fragment(operator, entry, step._replace(value=value))
                 targets = [t for t in self._fusion.targets[target.position] if t.tag is None]
@@ -273,7 +292,6 @@ class Text:
     def _fragment(self, operator: LiveOperator, fragment: Fragment, step: _Step) -> tuple[_Step, _After | None]:
         """An operator's own lines; what follows them, and what comes after that."""
         number, (target, value, time, indent, loops, _) = self._next(), step
-        owner = operator, fragment, number
         names = {key: self._bind(f"{key}{number}", bound) for key, bound in fragment.bindings.items()}
         names |= {"v": value, "t": time, "k": "k", "o": f"v{number}", "r": f"r{number}"}
         stamp = names["s"] = f"t{number}" if fragment.stamps else time
@@ -282,7 +300,8 @@ class Text:
             names |= {name: f"{name}_{target.position}" for name in fragment.around.names}
             after = _After(fragment.around, names, indent, operator)
             self._around.setdefault(target.position, (fragment.around, names))
-        of_key = operator, Fragment((), explain=fragment.of_key), number
+        shorts = {short: names[short] for short in "vtor"}
+        owner, of_key = (operator, fragment, shorts), (operator, Fragment((), explain=fragment.of_key), shorts)
         known = fragment.known if self._keys and value == "v0" else ()
         for line in known or fragment.lines[: fragment.before]:
             self._add(" " * indent + line.format_map(names), owner=of_key)
@@ -299,7 +318,7 @@ class Text:
     def _after(self, step: _After) -> None:
         """The lines of an operator after a record has gone all the way down."""
         around, names, indent, operator = step
-        owner = operator, Fragment((), explain=around.explain), 0
+        owner = operator, Fragment((), explain=around.explain), {}
         for line in around.after:
             if line.lstrip() == FLUSH:
                 for name in self._gathered:
@@ -371,12 +390,11 @@ def _blamer(owners: list[Owner | None]) -> Callable[[Exception], BaseException]:
         owner = None if trace is None else owners[trace.tb_lineno - 1]
         if trace is None or owner is None:
             return error
-        operator, fragment, number = owner
+        operator, fragment, names = owner
         if fragment is not None and fragment.explain is not None:
             variables = trace.tb_frame.f_locals
-            pairs = (("o", f"v{number}"), ("r", f"r{number}"))  # the fragment's own names
-            names = {short: variables[name] for short, name in pairs if name in variables}
-            error = fragment.explain(names, error)
+            values = {short: variables[name] for short, name in names.items() if name in variables}
+            error = fragment.explain(values, error)
         return operator.context.fail(error)
 
     return blame

@@ -31,15 +31,17 @@ from penstock.runtime.buffers.signals import Advance, LatencyMarker
 from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
 from penstock.runtime.chain.outputs import Collector, CountingOutput, Feed
+from penstock.runtime.keys.expressions import again, expression_of
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.timers import BatchTime
+from penstock.runtime.state.operator_time import BatchTime
 from penstock.runtime.usercode.functions import lifecycle
 
 S = TypeVar("S", bound="StreamOperator")
 Take = Callable[[list[Any], "Iterator[int | None] | None", "list[Any] | None"], None]
 Explain = Callable[[Mapping[str, Any], Exception], Exception]
-"""A better error, if there is one; given the values of the fragment's names: ``o`` and ``r`` as far as they are set."""
+"""A better error, if there is one; given the values of the fragment's names: ``v``, ``t``, ``o`` and ``r`` as far as
+they are set."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,7 @@ class LiveOperator:
 
     counts_output: ClassVar[bool] = True  # False leaves numRecordsOut at 0, as some of Flink's operators do
     toggling: bool = False  # whether it may declare the task idle
+    gathers: bool = False  # whether its taker keeps what it takes, and emits at watermarks
     late_dropped = 0
     emitted: int | None = None  # to the main output; None for as many as have come in
 
@@ -333,11 +336,12 @@ class LiveOperator:
 
     def after_key(self, fragment: Fragment, keyed: KeyPartition) -> Fragment:
         """``fragment`` with what :meth:`keyed_input` does before, as statements."""
-        state = self.context.keyed_state(keyed)
-        bindings = {"state": state, "enter": state.enter, "key": keyed.selector()}
-        lines = _key_lines("{r}", state)
-        explain: Explain = lambda _, error: keyed.failure(error)  # noqa: E731
-        return fragment.after(("{r} = {key}({v})", *lines), bindings, explain, _key_lines("{k}", state))
+        state, select = self.context.keyed_state(keyed), keyed.selector()
+        call, bindings, explain = calling(select, "key", "{v}")
+        bindings |= {"state": state, "enter": state.enter}
+        of_key: Explain = lambda names, error: keyed.failure(explain(names, error))  # noqa: E731
+        lines = f"{{r}} = {call}", *_key_lines("{r}", state)
+        return fragment.after(lines, bindings, of_key, _key_lines("{k}", state))
 
     def keyed_input(self, process: Collector, keyed: KeyPartition) -> Collector:
         enter, key_of, fail = self.context.keyed_state(keyed).enter, keyed.selector(), self.context.fail
@@ -350,6 +354,15 @@ class LiveOperator:
             process(value, timestamp)
 
         return process_keyed
+
+
+def calling(function: Callable[..., Any], name: str, *arguments: str) -> tuple[str, dict[str, Any], Explain]:
+    """A call of a function in a fragment, whose first argument is the record: its text, what is bound in it under a
+    name, and what explains its errors. A function that is one expression of the record is written out."""
+    expression, rest = expression_of(function, len(arguments)), [None] * (len(arguments) - 1)
+    if expression is None or any(map(expression.asks, range(1, len(arguments)))):
+        return f"{{{name}}}({', '.join(arguments)})", {name: function}, lambda _, error: error
+    return expression.of(*arguments), {}, lambda names, error: again(function, error, names["v"], *rest)
 
 
 def _key_lines(key: str, state: KeyedState) -> tuple[str, ...]:

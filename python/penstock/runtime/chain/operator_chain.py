@@ -124,7 +124,7 @@ class OperatorChain:
             if segment is not None and segment.flush is not None:  # it has the state
                 way = Fused(self._fusion, number)
             elif (take := self.head.taker(number)) is not None:
-                way = Whole(take)
+                way = Whole(take, self.head.gathers)
             else:
                 batch = None if self._functions is None else self.head.batch(self._functions)
                 way = Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)

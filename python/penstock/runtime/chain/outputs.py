@@ -223,6 +223,9 @@ class CountingOutput(Output):
         for value, timestamp in zip(values, times, strict=True):
             collect(value, timestamp)
 
+    def timers(self, fragment: Any, *, event_time: bool) -> Any:
+        """Fires timers and emits their results (:meth:`~.fusion.Text.timers`); None in the list form."""
+
     def watermark(self, watermark: int) -> None:
         self.current_watermark = watermark
         self.inner.watermark(watermark)

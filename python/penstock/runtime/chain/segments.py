@@ -351,6 +351,9 @@ class FusedOutput(CountingOutput):
             return self.columns
         raise AttributeError(name)
 
+    def timers(self, fragment: Any, *, event_time: bool) -> Any:
+        return self._fusion.behind(self._position).timers(fragment, event_time=event_time)
+
     def forget_columns(self) -> None:
         with contextlib.suppress(AttributeError):
             del self.columns

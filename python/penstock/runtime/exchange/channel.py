@@ -126,13 +126,6 @@ class OutChannel(Filling):
         times.append(timestamp)
         self.last = timestamp
 
-    def stamp_all(self, times: list[int | None]) -> None:
-        """The timestamps of the last records, which wait already: one for each."""
-        self.settle()
-        self._times += [self.last] * (len(self.values) - len(times) - len(self._times))
-        self._times += times
-        self.last = times[-1]
-
     def settle(self) -> None:
         """Take the timestamps of columns that wait, because not all records will be such columns."""
         if self._timed:
@@ -148,6 +141,16 @@ class OutChannel(Filling):
         self._keyed += len(some)
         self.values += some
         return start + len(some)
+
+    def append_timed(self, values: list[Any], times: list[int | None], start: int, field: int) -> int:
+        """The same with a timestamp for each of the list."""
+        self.settle()
+        if missing := len(self.values) - len(self._times):
+            self._times += [self.last] * missing
+        end = self.append(values, start, field)
+        self._times += times[start:end]
+        self.last = times[end - 1]
+        return end
 
     def append_columns(
         self, batch: Any, start: int, field: int, is_full: Callable[[OutChannel], bool]
@@ -233,7 +236,8 @@ class OutChannel(Filling):
         if type(values) is WaitingColumns and self.encoder.takes_columns:
             data = values.encode(key, self.encoder.extras(stamps, signals))
         if data is None:
-            data = self.encoder.encode(list(values), stamps, signals, key)
+            values = values if type(values) is list else list(values)
+            data = self.encoder.encode(values, stamps, signals, key)
         return [data] if len(data) <= MAX_BYTES or len(values) < 2 else list(_halves(list(values), stamps, signals))
 
     def _stamps(self) -> Stamps:
@@ -246,7 +250,8 @@ class OutChannel(Filling):
         times, last = self._times, self.last
         if not times:
             return [] if last is None else [(0, last)]
-        return pack(times + [last] * (len(self.values) - len(times)))
+        missing = len(self.values) - len(times)
+        return pack(times + [last] * missing if missing else times)
 
     def sequence(self, number: int) -> int:
         self.round = number

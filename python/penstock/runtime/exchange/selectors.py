@@ -17,7 +17,8 @@ from typing import Any
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.config.tasks import POINTWISE, NetworkOutput, pointwise_consumers
-from penstock.runtime.keys.field_selectors import field_of, quick_keys
+from penstock.runtime.keys.expressions import keys_by
+from penstock.runtime.keys.field_selectors import field_of
 from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
@@ -215,21 +216,18 @@ def column_splitter(
 
 def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router: Any) -> Splitter:
     key_of, split_by = partition.selector(), router.split
-    field, quick_keys_of = field_of(key_of), quick_keys(key_of)
+    field, quick_keys_of = field_of(key_of), keys_by(key_of)
     assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
 
     def split(values: list[Any], times: Times) -> Split:
         try:
-            parts = None if field is None else router.split_by_field(field, values, assign)
-            keys, known = None, UNKNOWN if field is None else field
-            if parts is None or times is not None:
-                with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
-                    keys = None if quick_keys_of is None else quick_keys_of(values)
-                keys = list(map(key_of, values)) if keys is None else keys
-            if parts is None:
-                parts, known = split_by(keys, values, assign)
-            stamps = {} if times is None else dict(split_by(keys, times, assign)[0])
-            return [(channel, part, stamps.get(channel)) for channel, part in parts], known
+            parts = None if field is None else router.split_by_field(field, values, assign, times)
+            if field is not None and parts is not None:
+                return parts, field
+            keys = None
+            with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
+                keys = None if quick_keys_of is None else quick_keys_of(values)
+            return split_by(list(map(key_of, values)) if keys is None else keys, values, assign, times)
         except Exception as error:
             raise partition.failure(error, "behind") from error
 

@@ -200,9 +200,7 @@ class RecordWriter(Writer):
         for index, part, stamps in parts:
             channel, start = self._channels[index], 0
             while start < len(part):
-                end = channel.append(part, start, field)
-                channel.stamp_all(stamps[start:end])  # type: ignore[index] # as times were given
-                start = end
+                start = channel.append_timed(part, stamps, start, field)  # type: ignore[arg-type] # as times were given
                 if len(channel.values) >= channel.mark:
                     self._look(channel)
 

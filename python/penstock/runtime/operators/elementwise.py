@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime import native
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator, calling
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.constants import filled_by, reads_opened
 from penstock.runtime.operators.native_process import ProcessPrograms, process_stages
@@ -81,7 +81,8 @@ class _Map(_LiveOneByOne):
         return self.with_key(process)
 
     def fragment(self, number: int = 0) -> Fragment:
-        return self.with_key_line(Fragment(("{o} = {f}({v})",), {"f": bind(self.function, "map")}))
+        call, bindings, explain = calling(bind(self.function, "map"), "f", "{v}")
+        return self.with_key_line(Fragment((f"{{o}} = {call}",), bindings, explain=explain))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,5 +150,6 @@ class _Filter(_LiveOneByOne):
         return self.with_key(process)
 
     def fragment(self, number: int = 0) -> Fragment:
-        f = bind(self.function, "filter")
-        return self.with_key_line(Fragment(("if {f}({v}):",), {"f": f}, out="{v}", depth=1, counted=True))
+        call, bindings, explain = calling(bind(self.function, "filter"), "f", "{v}")
+        fragment = Fragment((f"if {call}:",), bindings, out="{v}", depth=1, counted=True, explain=explain)
+        return self.with_key_line(fragment)

@@ -28,7 +28,8 @@ from penstock.runtime.state.handles import (
     ValueState,
 )
 from penstock.runtime.state.keyed import VOID, KeyedState
-from penstock.runtime.state.timers import OperatorTime, TimerQueue
+from penstock.runtime.state.operator_time import OperatorTime
+from penstock.runtime.state.timers import TimerQueue
 from penstock.runtime.state.ttl import Lifetime, lifetime_of
 
 _KINDS: dict[str, type[State]] = {

@@ -22,7 +22,8 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.native_process import ProcessPrograms, process_stages
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.native_handles import with_native_timers
-from penstock.runtime.state.timers import Firing, OperatorTime, TimerQueue
+from penstock.runtime.state.operator_time import Firing, OperatorTime
+from penstock.runtime.state.timers import TimerQueue
 from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 
@@ -155,12 +156,15 @@ class Yielding(LiveOperator):
 
     def calling(self, f: Callable[[Any, Any], Any], ctx: Any) -> Fragment:
         """The same as statements."""
-        bindings = {"f": f, "ctx": ctx, "side": self.output.collect_side, "tag": self._tag}
+        return self._fragment(_LINES, {"f": f, "ctx": ctx})
+
+    def _fragment(self, lines: tuple[str, ...], bindings: Mapping[str, Any]) -> Fragment:
+        bindings = {**bindings, "side": self.output.collect_side, "tag": self._tag}
 
         def explain(names: Mapping[str, Any], error: Exception) -> Exception:
             return unless_iterable(names["r"], self.function, error)
 
-        return Fragment(_LINES, bindings, depth=3, counted=True, loops=1, explain=explain)
+        return Fragment(lines, bindings, depth=3, counted=True, loops=1, explain=explain)
 
     def use_timers(self, ctx: ProcessContext) -> None:
         """On a keyed stream: lead timers to the function's ``on_timer``, if it has one. What it emits carries the
@@ -169,10 +173,17 @@ class Yielding(LiveOperator):
 
         def firing(domain: TimeDomain) -> Firing:
             emit, fail, event_time = self.emit, self.context.fail, domain is TimeDomain.EVENT_TIME
+            run: Any = None
 
             def fire(queue: TimerQueue, limit: int | None) -> None:
-                enter_due = queue.enter_due  # those of windows are of another operator, that had this ID before
-                while (time := enter_due(limit, state)) is not None:
+                nonlocal run
+                if run is None:
+                    fragment = self._fragment(_TIMER_LINES, {"f": on_timer, "ctx": ctx, "domain": domain})
+                    run = (on_timer and self.output.timers(fragment, event_time=event_time)) or one_by_one
+                run(queue.enter_due, limit, state)  # those of windows are of another operator, that had this ID before
+
+            def one_by_one(next_due: Callable[[int | None, Any], int | None], limit: int | None, state: Any) -> None:
+                while (time := next_due(limit, state)) is not None:
                     if on_timer is None:
                         continue
                     ctx._timestamp, ctx._domain = time, domain
@@ -254,3 +265,5 @@ _LINES = (
     "  else:",
 )
 """``Yielding.processing`` as statements."""
+_TIMER_LINES = (_LINES[0], "{ctx}._timestamp = {v}", "{ctx}._domain = {domain}", *_LINES[3:])
+"""The same for a timer."""

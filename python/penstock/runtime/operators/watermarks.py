@@ -20,7 +20,7 @@ from penstock.common.watermark_strategy import NoWatermarks, Watermark, Watermar
 from penstock.runtime import native
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import FLUSH, Around, Explain, Fragment, LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import FLUSH, Around, Explain, Fragment, LiveOperator, StreamOperator, calling
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.chain.segments import Columnar
 from penstock.runtime.usercode.failure import failure_of
@@ -187,14 +187,18 @@ class _TimestampsAndWatermarks(LiveOperator):
             return None
         emitter, period = self._emitters[number], PERIOD if self.context.job.settings.watermark_interval else None
         bindings = {"generators": self._generators, "emitter": emitter, "events": self._events, "part": number}
-        bindings |= {"assign": self._assigner, "none": self.context.no_timestamp}
-        lines = () if self._assigner is None else ("{s} = {assign}({v}, {none} if {t} is None else {t})",)
+        bindings |= {"none": self.context.no_timestamp}
+        lines: tuple[str, ...] = ()
+        explain: Explain = lambda _, error: error  # noqa: E731
+        if self._assigner is not None:
+            call, bound, explain = calling(self._assigner, "assign", "{v}", "{none} if {t} is None else {t}")
+            lines, bindings = (f"{{s}} = {call}",), {**bindings, **bound}
         return Fragment(
             lines,
             bindings,
             out="{v}",
             before=len(lines),
-            of_key=lambda names, error: failure_of(_ASSIGNER, "in", error),
+            of_key=lambda names, error: failure_of(_ASSIGNER, "in", explain(names, error)),
             stamps=self._assigner is not None,
             around=_around(self._generators[number], period, lambda names, error: failure_of(_GENERATOR, "in", error)),
         )

@@ -29,13 +29,15 @@ from penstock.runtime.operators.native_triggers import TriggerPrograms, native_t
 from penstock.runtime.operators.native_windows import NativeWindows, kind_of_windows, native_windows
 from penstock.runtime.operators.process import Times, Yielding
 from penstock.runtime.operators.reduce import key_of
-from penstock.runtime.operators.window_batches import Parts, taker
+from penstock.runtime.operators.window_batches import Parts
 from penstock.runtime.operators.window_contents import STATE, contents_of, is_apart
+from penstock.runtime.operators.window_takers import taker
 from penstock.runtime.state.evolution import ACCUMULATORS, settle_table
 from penstock.runtime.state.handles import merge_tables
 from penstock.runtime.state.keyed import Table
+from penstock.runtime.state.operator_time import BatchTime
 from penstock.runtime.state.store import KeyedStateStore
-from penstock.runtime.state.timers import BatchTime, Timer
+from penstock.runtime.state.timers import Timer
 from penstock.runtime.windows.assigners import AssignerContext, WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import WindowFunction

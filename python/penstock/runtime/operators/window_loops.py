@@ -105,11 +105,11 @@ def sessions(accumulation: Accumulation | None, bindings: dict[str, Any], *, by_
     lines = [
         "at = t" if by_event_time else "at = now()",
         "session = near.get(slot)",
-        "if session is None or session.end <= limit or not session.start - gap <= at <= session.end:",
+        "if session is None or session.end <= limit or not session.least <= at <= session.end:",
         " process(value, t)",
         " remember(slot)",
         " continue",
-        "if at > session.end - gap or at < session.start:",
+        "if at > session.last or at < session.start:",
         " extend(session, slot, at)",
         "table = session.table",
         *again,

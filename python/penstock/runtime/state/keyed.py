@@ -17,7 +17,8 @@ from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
 from penstock.runtime.keys.pyflink_keys import NULL
 from penstock.runtime.state.classes import Noted
 from penstock.runtime.state.native_table import NativeTable
-from penstock.runtime.state.timers import Clock, TimerQueue
+from penstock.runtime.state.operator_time import Clock
+from penstock.runtime.state.timers import TimerQueue
 from penstock.runtime.state.tracked_tables import Changes
 
 VOID = None  # the namespace of state that belongs to no window

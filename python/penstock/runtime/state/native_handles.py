@@ -122,6 +122,12 @@ def with_native_timers(keyed: KeyedState, service: contexts.TimerService) -> con
     functions = keyed.functions
     if functions is None or not keyed.holds_dicts:
         return service
+    use_native_timers(keyed, functions)
+    return _service_class(functions)(service, keyed, keyed.event_timers)
+
+
+def use_native_timers(keyed: KeyedState, functions: ModuleType) -> None:
+    """Let the timers of a state whose tables are dicts be native."""
     new = _queue_class(functions)
     for domain, queue in keyed.queues():
         if not isinstance(queue, new):
@@ -129,4 +135,3 @@ def with_native_timers(keyed: KeyedState, service: contexts.TimerService) -> con
             fresh.fill(queue)
             fresh.noted, fresh.all_new = queue.noted, queue.all_new
             setattr(keyed, f"{domain}_timers", fresh)
-    return _service_class(functions)(service, keyed, keyed.event_timers)

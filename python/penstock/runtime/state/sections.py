@@ -296,7 +296,9 @@ class _Sorting:
     def _split(self, number: int, keys: list[Any], *columns: list[Any]) -> None:
         keyed = self._keyed
         if self._router is not None:
-            parts = [dict(self._router.split(keys, column, keyed.group)[0]) for column in (keys, *columns)]
+            split = self._router.split
+            all_parts = (split(keys, column, keyed.group)[0] for column in (keys, *columns))
+            parts = [{group: part for group, part, _ in parts} for parts in all_parts]
         else:
             groups = list(map(keyed.group, keys))
             parts = [defaultdict[int, list[Any]](list) for _ in (keys, *columns)]

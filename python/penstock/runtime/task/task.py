@@ -36,7 +36,7 @@ from penstock.runtime.state.evolution import unread
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import MEMORY_PER_BYTE, KeyedState
 from penstock.runtime.state.operator_state import OperatorState
-from penstock.runtime.state.timers import Clock
+from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.task.outbox import Outbox, Spoken
 from penstock.runtime.usercode.failure import OperatorFailure, exit_error, job_error
 from penstock.runtime.usercode.interpreter import deep

@@ -28,8 +28,8 @@ _SHALLOW = 200  # chains up to this length fit the default limit beside what use
 
 def next_stride(stride: int, backlog: bool, *, broad: bool = False) -> int:
     """How many records to process before the next look: one where rows pile up, else twice as many as before, up to
-    512. In a ``broad`` segment, where few records cost as much as many: an eighth of before, or twice as many up to
-    4,096."""
+    512. In a ``broad`` place, where few records cost as much as many, as native code runs or nothing leaves: an eighth
+    of before, or twice as many up to 4,096."""
     if broad:
         return max(1, stride // 8) if backlog else min(2 * stride, COLUMNS_STRIDE)
     return 1 if backlog else min(2 * stride, STRIDE)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from penstock.common import checks
 from penstock.common.time import Span, milliseconds_of
 from penstock.metrics.group import MetricGroup, Metrics
-from penstock.runtime.state.timers import OperatorTime
+from penstock.runtime.state.operator_time import OperatorTime
 from penstock.runtime.usercode.functions import bind, java_object, simple_name
 from penstock.runtime.windows.time_window import Window
 from penstock.runtime.windows.triggers import DeltaFunction

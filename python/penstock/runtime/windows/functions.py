@@ -229,8 +229,10 @@ class Tagged:
 
     side: int
 
-    def __call__(self, record: Any) -> tuple[int, Any, Any]:
-        return (1, record, None) if self.side == 1 else (2, None, record)
+    @property
+    def map(self) -> Callable[[Any], tuple[int, Any, Any]]:
+        """The function that marks a record."""
+        return (lambda record: (1, record, None)) if self.side == 1 else (lambda record: (2, None, record))
 
 
 @dataclass(frozen=True)
@@ -252,6 +254,13 @@ class TaggedKey:
             if call is not None:
                 call(*arguments)
 
-    def __call__(self, record: tuple[int, Any, Any]) -> Any:
-        side, left, right = record
-        return bind(self.first, "get_key")(left) if side == 1 else bind(self.second, "get_key")(right)
+    @property
+    def get_key(self) -> Callable[[tuple[int, Any, Any]], Any]:
+        """The function that gives the key."""
+        first, second = bind(self.first, "get_key"), bind(self.second, "get_key")
+
+        def key_of(record: tuple[int, Any, Any]) -> Any:
+            side, left, right = record
+            return first(left) if side == 1 else second(right)
+
+        return key_of

@@ -19,8 +19,8 @@ from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.state.handles import MergingState, merge_tables
 from penstock.runtime.state.keyed import KeyedState, Table
+from penstock.runtime.state.operator_time import OperatorTime
 from penstock.runtime.state.store import TRIGGERS, handle_of
-from penstock.runtime.state.timers import OperatorTime
 from penstock.runtime.usercode.functions import bind, java_object, place_of, simple_name
 from penstock.runtime.windows.time_window import Window
 

@@ -11,6 +11,8 @@ mod living;
 mod member;
 mod service;
 mod table;
+mod timer_moves;
+mod timer_names;
 mod timers;
 
 pub use collections::{ListState, MapState};

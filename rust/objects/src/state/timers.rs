@@ -4,12 +4,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashbrown::HashTable;
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 
 use super::member::Member;
-use crate::items::long;
+use super::timer_moves::millis;
+use super::timer_names::Name;
 
 /// Moves that are always noted one by one.
 const FEW: usize = 100;
@@ -19,25 +20,27 @@ const FEW: usize = 100;
 pub struct Timer {
     /// When it fires.
     #[pyo3(get)]
-    time: Py<PyAny>,
+    pub time: Py<PyAny>,
     /// The canonical form of its key.
     #[pyo3(get)]
-    slot: Py<PyAny>,
+    pub slot: Py<PyAny>,
     /// Its key.
     #[pyo3(get)]
-    key: Py<PyAny>,
+    pub key: Py<PyAny>,
     /// Its window, or None.
     #[pyo3(get)]
-    namespace: Py<PyAny>,
-    hash: u64,
-    index: AtomicUsize,
+    pub namespace: Py<PyAny>,
+    /// Of its name.
+    pub hash: u64,
+    /// Its place in the heap, from 1.
+    pub index: AtomicUsize,
 }
 
 #[pymethods]
 impl Timer {
     /// Its place in the heap, from 1.
     #[getter]
-    fn index(&self) -> usize {
+    pub fn index(&self) -> usize {
         self.index.load(Ordering::Relaxed)
     }
 
@@ -49,9 +52,11 @@ impl Timer {
 }
 
 /// A timer in the heap, beside its time.
-struct Node {
-    time: i64,
-    timer: Py<Timer>,
+pub struct Node {
+    /// When it fires.
+    pub time: i64,
+    /// The timer.
+    pub timer: Py<Timer>,
 }
 
 /// Timers by time.
@@ -59,166 +64,15 @@ struct Node {
 #[derive(Default)]
 pub struct TimerQueue {
     /// A binary heap; the children of place n, from 1, are at 2n and 2n + 1.
-    heap: Vec<Node>,
+    pub heap: Vec<Node>,
     /// The same timers by time, canonical form and namespace.
-    known: HashTable<Py<Timer>>,
-    noted: Option<Py<PyList>>,
-    all_new: bool,
+    pub known: HashTable<Py<Timer>>,
+    /// The moves since the last file, None where they are not noted.
+    pub noted: Option<Py<PyList>>,
+    /// Whether all timers are to be written instead of moves.
+    pub all_new: bool,
     /// The current key of a keyed state, and its canonical form.
     current: Option<(Member, Member)>,
-}
-
-/// What names a timer.
-struct Name<'a, 'py> {
-    time: &'a Bound<'py, PyAny>,
-    slot: &'a Bound<'py, PyAny>,
-    namespace: &'a Bound<'py, PyAny>,
-    hash: u64,
-}
-
-impl<'a, 'py> Name<'a, 'py> {
-    fn of(time: &'a Bound<'py, PyAny>, slot: &'a Bound<'py, PyAny>, namespace: &'a Bound<'py, PyAny>) -> PyResult<Self> {
-        let mixed = [time, slot, namespace].into_iter().try_fold(0_u64, |mixed, part| {
-            let hash = (mixed.rotate_left(29) ^ part.hash()? as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            PyResult::Ok(hash ^ (hash >> 32))
-        })?;
-        Ok(Self { time, slot, namespace, hash: mixed })
-    }
-
-    fn is_of(&self, timer: &Timer) -> PyResult<bool> {
-        let py = self.time.py();
-        if timer.hash != self.hash {
-            return Ok(false);
-        }
-        for (part, own) in [(self.time, &timer.time), (self.slot, &timer.slot), (self.namespace, &timer.namespace)] {
-            if !part.is(own) && !part.eq(own.bind(py))? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-}
-
-/// A time to sort by.
-fn millis(time: &Bound<'_, PyAny>) -> PyResult<i64> {
-    long(time.as_borrowed()).map_or_else(|| time.extract(), Ok)
-}
-
-impl TimerQueue {
-    /// Add a timer; returns whether it is new.
-    pub fn put<'py>(
-        &mut self,
-        time: &Bound<'py, PyAny>,
-        slot: &Bound<'py, PyAny>,
-        key: &Bound<'py, PyAny>,
-        namespace: &Bound<'py, PyAny>,
-    ) -> PyResult<bool> {
-        let (py, at, name) = (time.py(), millis(time)?, Name::of(time, slot, namespace)?);
-        if self.find(&name)?.is_some() {
-            return Ok(false);
-        }
-        let clone = |part: &Bound<'py, PyAny>| part.clone().unbind();
-        let timer = Timer {
-            time: clone(time),
-            slot: clone(slot),
-            key: clone(key),
-            namespace: clone(namespace),
-            hash: name.hash,
-            index: AtomicUsize::new(0),
-        };
-        let timer = Py::new(py, timer)?;
-        self.known.insert_unique(name.hash, timer.clone_ref(py), |timer| timer.get().hash);
-        self.heap.push(Node { time: at, timer: timer.clone_ref(py) });
-        self.up(self.heap.len());
-        self.note(py, true, &timer)
-    }
-
-    /// Remove a timer, if it is there.
-    pub fn take<'py>(&mut self, time: &Bound<'py, PyAny>, slot: &Bound<'py, PyAny>, namespace: &Bound<'py, PyAny>) -> PyResult<()> {
-        match self.find(&Name::of(time, slot, namespace)?)? {
-            None => Ok(()),
-            Some(timer) => self.take_out(time.py(), &timer),
-        }
-    }
-
-    fn find(&self, name: &Name<'_, '_>) -> PyResult<Option<Py<Timer>>> {
-        let mut failure = None;
-        let same = |timer: &Py<Timer>| match name.is_of(timer.get()) {
-            Ok(same) => same,
-            Err(error) => {
-                failure = Some(error);
-                true
-            }
-        };
-        let found = self.known.find(name.hash, same).map(|timer| timer.clone_ref(name.time.py()));
-        failure.map_or(Ok(found), Err)
-    }
-
-    /// Forget a timer: the last one fills its place, and sinks or rises from there.
-    fn take_out(&mut self, py: Python<'_>, timer: &Py<Timer>) -> PyResult<()> {
-        let noted = self.note(py, false, timer).map(drop);
-        if let Ok(entry) = self.known.find_entry(timer.get().hash, |other| other.is(timer)) {
-            entry.remove();
-        }
-        let place = timer.get().index();
-        if let Some(last) = self.heap.pop()
-            && place <= self.heap.len()
-        {
-            let moved = last.timer.clone_ref(py);
-            self.set(place, last);
-            self.down(place);
-            if self.heap[place - 1].timer.is(&moved) {
-                self.up(place);
-            }
-        }
-        noted
-    }
-
-    fn set(&mut self, place: usize, node: Node) {
-        node.timer.get().index.store(place, Ordering::Relaxed);
-        self.heap[place - 1] = node;
-    }
-
-    fn swap(&mut self, place: usize, other: usize) {
-        self.heap.swap(place - 1, other - 1);
-        self.heap[place - 1].timer.get().index.store(place, Ordering::Relaxed);
-    }
-
-    fn up(&mut self, mut place: usize) {
-        while place > 1 && self.heap[place - 1].time < self.heap[place / 2 - 1].time {
-            self.swap(place, place / 2);
-            place /= 2;
-        }
-        self.heap[place - 1].timer.get().index.store(place, Ordering::Relaxed);
-    }
-
-    fn down(&mut self, mut place: usize) {
-        let size = self.heap.len();
-        while 2 * place <= size {
-            let mut child = 2 * place;
-            if child < size && self.heap[child].time < self.heap[child - 1].time {
-                child += 1;
-            }
-            if self.heap[child - 1].time >= self.heap[place - 1].time {
-                break;
-            }
-            self.swap(place, child);
-            place = child;
-        }
-        self.heap[place - 1].timer.get().index.store(place, Ordering::Relaxed);
-    }
-
-    fn note(&mut self, py: Python<'_>, added: bool, timer: &Py<Timer>) -> PyResult<bool> {
-        if let Some(noted) = self.noted.as_ref().filter(|_| !self.all_new) {
-            let noted = noted.bind(py);
-            noted.append((PyBool::new(py, added), timer))?;
-            if self.outgrown(noted.len()) {
-                self.all_new = true;
-                noted.del_slice(0, noted.len())?;
-            }
-        }
-        Ok(true)
-    }
 }
 
 #[pymethods]
@@ -282,7 +136,7 @@ impl TimerQueue {
         key: &Bound<'py, PyAny>,
         namespace: &Bound<'py, PyAny>,
     ) -> PyResult<bool> {
-        self.put(time, slot, key, namespace)
+        Ok(self.put(time, slot, key, namespace)?.is_some())
     }
 
     /// Remove a timer, if it is there.
@@ -293,6 +147,62 @@ impl TimerQueue {
     ///     namespace: its window, or None.
     fn remove<'py>(&mut self, time: &Bound<'py, PyAny>, slot: &Bound<'py, PyAny>, namespace: &Bound<'py, PyAny>) -> PyResult<()> {
         self.take(time, slot, namespace)
+    }
+
+    /// The timer of a name.
+    ///
+    /// Args:
+    ///     time: its time.
+    ///     slot: the canonical form of its key.
+    ///     namespace: its window, or None.
+    ///
+    /// Returns:
+    ///     The timer, None if there is none.
+    fn find<'py>(&self, time: &Bound<'py, PyAny>, slot: &Bound<'py, PyAny>, namespace: &Bound<'py, PyAny>) -> PyResult<Option<Py<Timer>>> {
+        self.named(&Name::of(time, slot, namespace)?)
+    }
+
+    /// Add a timer of the same key, which is new and not earlier, and remove a timer.
+    ///
+    /// Args:
+    ///     timer: the timer that is removed.
+    ///     time: the time of the new one.
+    ///     namespace: its window.
+    ///
+    /// Returns:
+    ///     The new one.
+    fn postpone<'py>(&mut self, timer: &Bound<'py, Timer>, time: &Bound<'py, PyAny>, namespace: &Bound<'py, PyAny>) -> PyResult<Py<Timer>> {
+        let (py, old, at) = (timer.py(), timer.get(), millis(time)?);
+        if self.heap.get(self.heap.len().div_ceil(2) - 1).is_none_or(|above| at < above.time) {
+            let new = self.put(time, old.slot.bind(py), old.key.bind(py), namespace)?;
+            self.take_out(py, timer.as_unbound())?;
+            return new.ok_or_else(|| PyValueError::new_err("the timer is not new"));
+        }
+        let hash = Name::of(time, old.slot.bind(py), namespace)?.hash;
+        let (time, namespace) = (time.clone().unbind(), namespace.clone().unbind());
+        let (slot, key, index) = (old.slot.clone_ref(py), old.key.clone_ref(py), AtomicUsize::new(old.index()));
+        let new = Py::new(py, Timer { time, slot, key, namespace, hash, index })?;
+        self.replace(py, timer.as_unbound(), Node { time: at, timer: new.clone_ref(py) })?;
+        Ok(new)
+    }
+
+    /// Remove all timers up to a time.
+    ///
+    /// Args:
+    ///     limit: the time.
+    ///
+    /// Returns:
+    ///     Their time, canonical form, key and namespace, in the order of :meth:`poll`.
+    fn poll_until<'py>(&mut self, py: Python<'py>, limit: i64) -> PyResult<Bound<'py, PyList>> {
+        let mut due = Vec::new();
+        while let Some(time) = self.heap.first().map(|first| first.time).filter(|time| *time <= limit) {
+            self.poll_equal(py, time, &mut due)?;
+        }
+        let parts = |timer: &Py<Timer>| {
+            let timer = timer.get();
+            [&timer.time, &timer.slot, &timer.key, &timer.namespace].map(|part| part.clone_ref(py))
+        };
+        PyList::new(py, due.iter().map(|timer| PyTuple::new(py, parts(timer))).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The timer that is next, removed.
@@ -343,7 +253,7 @@ impl TimerQueue {
     ///
     /// Args:
     ///     moves: how many.
-    fn outgrown(&self, moves: usize) -> bool {
+    pub fn outgrown(&self, moves: usize) -> bool {
         moves > 2 * (self.heap.len() + 1) + FEW
     }
 
@@ -358,14 +268,12 @@ impl TimerQueue {
             let part = |name: &str| timer.getattr(name);
             let (time, slot, key, namespace) = (part("time")?, part("slot")?, part("key")?, part("namespace")?);
             let (at, name) = (millis(&time)?, Name::of(&time, &slot, &namespace)?);
-            let (hash, known) = (name.hash, filled.find(&name)?);
+            let (hash, known) = (name.hash, filled.named(&name)?);
             let index = AtomicUsize::new(filled.heap.len() + 1);
             let (time, slot, key, namespace) = (time.unbind(), slot.unbind(), key.unbind(), namespace.unbind());
             let timer = Py::new(py, Timer { time, slot, key, namespace, hash, index })?;
-            if let Some(known) = known
-                && let Ok(entry) = filled.known.find_entry(hash, |other| other.is(&known))
-            {
-                entry.remove();
+            if let Some(known) = known {
+                filled.forget(&known);
             }
             filled.known.insert_unique(hash, timer.clone_ref(py), |timer| timer.get().hash);
             filled.heap.push(Node { time: at, timer });

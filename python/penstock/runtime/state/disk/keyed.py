@@ -13,7 +13,7 @@ from penstock.runtime.state.disk.rows import RowFile
 from penstock.runtime.state.disk.table import DiskTable, Generations
 from penstock.runtime.state.disk.timers import TIMER, DiskTimerQueue
 from penstock.runtime.state.keyed import VOID, Entry, KeyedState, Table
-from penstock.runtime.state.timers import Clock
+from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.state.tracked_tables import Changes, Place
 
 _UNSET: Any = object()
