@@ -13,6 +13,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 CHECKED = "4.3.0"
 """The pyspark whose insides these are. ``tests/spark/test_inside_pyspark.py`` looks each up in the installed one."""
@@ -33,6 +34,12 @@ ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
 
 LOOKS_FOR_PANDAS = "pyspark.testing.utils"
 """The module that pyspark's converters for the JVM import at its first call, and that looks for pandas."""
+
+WRITER = "org.apache.spark.status.api.v1.JacksonMessageWriter"
+"""Writes values as Spark's REST interface does."""
+
+_mappers: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""What :data:`WRITER` writes with, by SparkContext: to learn the forms of values takes it milliseconds."""
 
 Serve = Callable[[socket.socket, Callable[[socket.socket], int]], None]
 
@@ -144,17 +151,28 @@ def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
     status, tries = last.status().toString(), last.attemptId()
     if status == "PENDING":
         return status, tries, []
-    mapper = context._jvm.org.apache.spark.status.api.v1.JacksonMessageWriter().mapper()
-    return status, tries, json.loads(mapper.writeValueAsString(store.taskList(stage, tries, 2**31 - 1)))
+    return status, tries, _written(context, store.taskList(stage, tries, 2**31 - 1))
 
 
 def ran_again(context: Any, tag: str) -> bool:
     """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost.
     Checked against 4.3.0."""
     tracker = context._jsc.sc().statusTracker()
-    stages = (stage for job in tracker.getJobIdsForTag(tag) for stage in tracker.getJobInfo(job).get().stageIds())
+    jobs = _written(context, tracker.getJobIdsForTag(tag))
+    stages = (stage for job in jobs for stage in _written(context, tracker.getJobInfo(job).get().stageIds()))
     infos = map(tracker.getStageInfo, stages)
     return any(info.isDefined() and info.get().currentAttemptId() > 0 for info in infos)
+
+
+def _written(context: Any, value: Any) -> Any:
+    """A value of the JVM as Spark's REST interface writes it, at once and not item by item."""
+    from py4j.java_gateway import JavaClass
+
+    mapper: Any = _mappers.get(context)
+    if mapper is None:  # to find the class by its package the JVM would look into all its archives
+        writer = JavaClass(WRITER, context._gateway._gateway_client)
+        mapper = _mappers[context] = writer().mapper()
+    return json.loads(mapper.writeValueAsString(value))
 
 
 def release(session: Any) -> None:
