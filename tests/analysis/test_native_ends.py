@@ -168,11 +168,14 @@ def messages(**options: Any) -> Any:
 
 
 TEXTS, JSON = Encoder.simple_string_encoder(), JsonLinesEncoder(FIELDS)
+COUNTS = Types.MAP(Types.STRING(), Types.LONG())
+
 SINKS: dict[str, tuple[Any, Any, str]] = {
     "texts": (rows_into(TEXTS), Types.STRING(), ""),
     "a folder for each": (rows_into(TEXTS, ByName()), Types.STRING(), "its bucket depends on the record"),
     "by the clock": (rows_into(TEXTS, BucketAssigner.date_time_bucket_assigner()), Types.STRING(), ""),
-    "lists as texts": (rows_into(TEXTS), Types.LIST(Types.LONG()), "as text"),
+    "lists as texts": (rows_into(TEXTS), Types.LIST(Types.LONG()), ""),
+    "maps as texts": (rows_into(TEXTS), COUNTS, "as text"),
     "in Latin 1": (rows_into(Encoder.simple_string_encoder("latin-1")), Types.STRING(), "its charset is latin-1"),
     "JSON": (rows_into(JSON), ROW, ""),
     "another encoder": (rows_into(Upper()), Types.STRING(), "its encoder Upper is called for each record"),
@@ -198,11 +201,13 @@ def test_sinks(sink: str) -> None:
 
 ENDS: dict[str, tuple[Any, Any, dict[str, str], str]] = {
     "print": (lambda stream, _: stream.print(), Types.STRING(), {}, ""),
-    "print lists": (lambda stream, _: stream.print(), Types.LIST(Types.LONG()), {}, "does not show"),
+    "print lists": (lambda stream, _: stream.print(), Types.LIST(Types.LONG()), {}, ""),
+    "print maps": (lambda stream, _: stream.print(), COUNTS, {}, "does not show"),
     "print checked": (lambda s, _: s.print(), Types.STRING(), {"penstock__types__check": "true"}, "is checked"),
     "print floats": (lambda stream, _: stream.print(), Types.FLOAT(), {"penstock__pyflink": "true"}, "is converted"),
     "a text file": (lambda stream, path: stream.write_as_text(path), Types.LONG(), {}, ""),
-    "a text file of lists": (lambda s, path: s.write_as_text(path), Types.LIST(Types.LONG()), {}, "as text"),
+    "a text file of lists": (lambda s, path: s.write_as_text(path), Types.LIST(Types.LONG()), {}, ""),
+    "a text file of maps": (lambda s, path: s.write_as_text(path), COUNTS, {}, "as text"),
     "files": (lambda s, path: s.sink_to(FileSink.for_row_format(path, TEXTS).build()), Types.LONG(), {}, ""),
     "folders": (
         lambda s, path: s.sink_to(FileSink.for_row_format(path, TEXTS).with_bucket_assigner(ByName()).build()),
@@ -210,7 +215,13 @@ ENDS: dict[str, tuple[Any, Any, dict[str, str], str]] = {
     ),
     "collected": (lambda stream, _: stream.execute_and_collect(), Types.LONG(), {}, "this sink takes objects"),
 }
-VALUES = {"Types.STRING()": "a", "Types.LONG()": 5, "Types.FLOAT()": 0.5}
+VALUES: list[tuple[Any, Any]] = [
+    (Types.STRING(), "a"),
+    (Types.LONG(), 5),
+    (Types.FLOAT(), 0.5),
+    (Types.LIST(Types.LONG()), [1]),
+    (COUNTS, {"a": 1}),
+]
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -225,7 +236,7 @@ def test_the_runtime_does_so(end: str, tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(_BuiltinSink, "columns", noted)
     env = environment(**settings)
-    value = [1] if record_type == Types.LIST(Types.LONG()) else VALUES[repr(record_type)]
+    value = next(value for of_type, value in VALUES if of_type == record_type)
     stream = env.from_collection([value], record_type).map(lambda value: value, record_type)
     result = add(stream, str(tmp_path / "out"))
     if end == "collected":

@@ -39,7 +39,7 @@ WRITER = "org.apache.spark.status.api.v1.JacksonMessageWriter"
 """Writes values as Spark's REST interface does."""
 
 _mappers: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-"""What :data:`WRITER` writes with, by SparkContext: to learn the forms of values takes it milliseconds."""
+"""The mapper of :data:`WRITER` by SparkContext: to learn the forms of values takes it milliseconds."""
 
 Serve = Callable[[socket.socket, Callable[[socket.socket], int]], None]
 
@@ -170,7 +170,7 @@ def _written(context: Any, value: Any) -> Any:
 
     mapper: Any = _mappers.get(context)
     if mapper is None:  # to find the class by its package the JVM would look into all its archives
-        writer = JavaClass(WRITER, context._gateway._gateway_client)
+        writer: Any = JavaClass(WRITER, context._gateway._gateway_client)
         mapper = _mappers[context] = writer().mapper()
     return json.loads(mapper.writeValueAsString(value))
 

@@ -255,10 +255,8 @@ impl Process {
                     break 'records;
                 }
                 if index % AHEAD == 0 {
-                    let some = index..sure.min(index + AHEAD);
-                    looked_up.clear();
-                    looked_up.extend(some.map(|index| run.store.look_up(keys.get(index, &arena))));
-                    looked_up.iter().flatten().for_each(|&before| run.store.fetch(before));
+                    let some = (index..sure.min(index + AHEAD)).map(|index| keys.get(index, &arena));
+                    run.store.look_all_up(some, &mut looked_up);
                     arena.reset();
                 }
                 let (key, input) = (keys.get(index, &arena), Input::Row(batch.records(), row));

@@ -139,11 +139,12 @@ impl Store {
         Ok(LookedUp { hash, number, given: self.given, lost: self.lost })
     }
 
-    /// Has what a key has come closer from memory, while something else is done.
-    pub fn fetch(&self, looked_up: LookedUp) {
-        if let Some(number) = looked_up.number {
-            self.held.iter().for_each(|held| held[number].fetch());
-        }
+    /// Looks some keys up, and has what they have come closer from memory: so it is waited for once, and not key by key.
+    pub fn look_all_up<'v>(&self, keys: impl Iterator<Item = Value<'v>>, looked_up: &mut Vec<Result<LookedUp, Doubt>>) {
+        looked_up.clear();
+        looked_up.extend(keys.map(|key| self.look_up(key)));
+        let numbers = looked_up.iter().flatten().filter_map(|key| key.number);
+        numbers.for_each(|number| self.held.iter().for_each(|held| held[number].fetch()));
     }
 
     /// The hash and the number that a key has now.
