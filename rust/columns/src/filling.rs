@@ -50,25 +50,26 @@ impl Looks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Batch;
+    use crate::column::Builder;
     use crate::value::Value;
 
     const LIMITS: Limits = Limits { records: 1_000, bytes: 4_000, look: 128, every: 31 };
 
-    fn numbers(count: usize) -> Batch {
-        let values: Vec<_> = (0..count).map(|number| Value::Int(number as i64)).collect();
-        Batch::of(&values, None).expect("they are of one type")
+    fn numbers(count: i64) -> Column {
+        let mut builder = Builder::new();
+        (0..count).for_each(|number| builder.push(Value::Int(number)).expect("they are of one type"));
+        builder.finish()
     }
 
     #[test]
     fn it_stops_at_the_last_mark_within_the_column() {
-        let looks = Looks { mark: 1, count: 0, bytes: 0, mean: 0 }.go_on(numbers(300).records(), 0, LIMITS);
+        let looks = Looks { mark: 1, count: 0, bytes: 0, mean: 0 }.go_on(&numbers(300), 0, LIMITS);
         assert_eq!(looks, Looks { mark: 384, count: 256, bytes: 2_048, mean: 8 });
     }
 
     #[test]
     fn it_stops_before_the_look_that_finds_it_full() {
-        let looks = Looks { mark: 64, count: 0, bytes: 0, mean: 0 }.go_on(numbers(900).records(), 0, LIMITS);
+        let looks = Looks { mark: 64, count: 0, bytes: 0, mean: 0 }.go_on(&numbers(900), 0, LIMITS);
         assert_eq!(looks, Looks { mark: 512, count: 384, bytes: 3_072, mean: 8 });
     }
 }
