@@ -312,8 +312,8 @@ NATIVE = """
 def test_native_says_what_is_compiled_and_where_the_rest_stays_in_python(explained, program):
     path = program(NATIVE)
     text = explained("--native", path)
-    assert text.splitlines()[0] == 'Native code of job "Flink Streaming Job": 1 native, 2 compiled, 2 in Python'
-    assert "  1  Source: Collection Source\n     source: Python: this source gives objects\n" in text
+    assert text.splitlines()[0] == 'Native code of job "Flink Streaming Job": 2 native, 2 compiled, 1 in Python'
+    assert "  1  Source: Collection Source\n     source: native\n" in text
     assert "  2  Filter\n     function lambda: compiled\n" in text
     assert "     key lambda: compiled\n     operator: native\n" in text
     reason, place, source, mark = text.splitlines()[-4:]
@@ -352,7 +352,7 @@ def test_native_is_data_with_json(explained, program):
     assert (document["format"], document["name"], document["native"]) == (1, "Flink Streaming Job", "auto")
     verdicts = [(row["name"], [part["verdict"] for part in row["functions"]]) for row in document["operators"]]
     source = "Source: Collection Source"
-    assert verdicts.pop(0) == (source, ["Python"])
+    assert verdicts.pop(0) == (source, ["native"])
     assert verdicts == [("Filter", ["compiled"]), ("Keyed Aggregation", ["compiled", "native"]), ("shown", ["Python"])]
     function = document["operators"][3]["functions"][0]
     assert (function["line"], function["role"], function["function"]) == (10, "function", "lambda")

@@ -89,7 +89,7 @@ def test_a_page_of_a_program_says_what_native_code_runs() -> None:
     assert log["file"].endswith("tests/viewer/programs.py")
     assert "logging.info(" in log["source"]
     (source,) = by_name["Source: Collection Source"]
-    assert (source["verdict"], source["role"]) == ("Python", "source")
+    assert (source["verdict"], source["role"]) == ("native", "source")
     assert [verdict["verdict"] for verdict in by_name["Sink: Print to Std. Out"]] == ["native"]
     of_graph = data_of(view(orders()).html())["model"]
     assert of_graph["native"] is None

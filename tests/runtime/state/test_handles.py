@@ -171,3 +171,51 @@ def test_a_name_has_one_kind(kind, ttl):
 def test_a_store_says_whose_it_is():
     assert repr(KeyedStateStore(keyed())) == "<KeyedStateStore of all windows>"
     assert repr(KeyedStateStore(keyed(), (0, 5))) == "<KeyedStateStore of (0, 5)>"
+
+
+@pytest.mark.parametrize("ttl", [None, FOREVER], ids=["no time to live", "a day"])
+def test_a_value_that_can_change_is_noted_when_it_is_read(ttl):
+    """A text, a number, or a tuple of them is not: nobody can change it."""
+    state = keyed()
+    state.track()
+    value = handle("ValueState", ttl, state)
+    for stored, noted in [(1, 0), ("a", 0), ((1, ("a",)), 0), ([1], 1), ((1, [2]), 1), ({}, 1)]:
+        value.update(stored)
+        state.written()
+        assert value.value() == stored
+        assert state.changed_entries() == noted, stored
+
+
+def test_a_value_needs_a_key():
+    state = keyed()
+    value = handle("ValueState", state=state)
+    state.resume(None, None)
+    for use in (value.value, lambda: value.update(1), lambda: value.update(None)):
+        with pytest.raises(InvalidProgramError, match="no key is current"):
+            use()
+
+
+def test_a_default_is_copied():
+    value = handle_of(keyed(), ValueStateDescriptor("mine", Types.PICKLED_BYTE_ARRAY(), []))
+    value.value().append(1)
+    assert value.value() == []
+
+
+def test_a_value_belongs_to_key_and_window():
+    state = keyed()
+    value = handle("ValueState", state=state)
+    assert value.value() is None
+    value.update(1)
+    value.in_namespace("window")
+    assert value.value() is None
+    value.update(2)
+    state.enter("b")
+    assert value.value() is None
+    value.in_namespace(None)
+    assert value.value() is None
+    value.update(3)
+    state.enter("a")
+    assert value.value() == 1
+    value.update(None)
+    assert value.value() is None
+    assert state.size() == 2  # of the window, and of the other key

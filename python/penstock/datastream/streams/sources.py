@@ -70,7 +70,8 @@ class ProgramWithSources(Program):
             TypeInfoError: a record that does not fit its type.
         """
         checks.type_info(type_info, "from_collection", "type_info")
-        elements = sources.CollectionSource(elements_of(collection, type_info, self.settings), type_info)
+        settings = self.settings
+        elements = sources.CollectionSource(elements_of(collection, type_info, settings), type_info, settings.native)
         return self._source("Collection Source", elements, type_info, parallel=False)
 
     def from_elements(self, *elements: T, type_info: TypeInformation[T] | None = None) -> DataStreamSource[T]:

@@ -24,7 +24,7 @@ from penstock.runtime.buffers.signals import Signals
 from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.buffers.value_checks import checked_all
 
-_ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
+ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
 _DEPTH = 3  # tuples inside each other, where these are looked through
 _MOST_SKIPPED = 63  # most buffers that are pickled untried after one that did not fit
 _NO_COLUMN = frozenset({BasicType.BIG_DEC, BasicType.INSTANT})
@@ -162,8 +162,8 @@ def is_immutable(value: Any, depth: int = _DEPTH) -> bool:
     """Whether a record is a str, number, bytes, None, or a tuple of these, up to three tuples inside each other."""
     kind = type(value)
     if kind is not tuple:
-        return kind in _ATOMS
-    if _ATOMS.issuperset(map(type, value)):
+        return kind in ATOMS
+    if ATOMS.issuperset(map(type, value)):
         return True
     return depth > 1 and all(is_immutable(part, depth - 1) for part in value)
 

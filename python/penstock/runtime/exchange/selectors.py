@@ -176,9 +176,41 @@ def splitter(
     code = native_code(partition.key_type) if kind == "HASH" else None
     if functions is not None and code is not None:
         return _by_key(partition, max_parallelism, channels, functions.KeyRouter(code, max_parallelism, channels))
+    if kind == "HASH":
+        return _by_hash(partition, max_parallelism, channels)
 
     def split(values: list[Any], times: Times) -> Split:
         chosen = list(map(select, values))
+        parts, stamps = _parted(chosen, values), _parted(chosen, times or ())
+        return [(channel, part, stamps.get(channel)) for channel, part in parts.items()], UNKNOWN
+
+    return split
+
+
+def _by_hash(partition: KeyPartition, max_parallelism: int, channels: int) -> Splitter:
+    """As :func:`_by_key`, without native code."""
+    key_of = partition.selector()
+    quick_keys_of, assigner = keys_by(key_of), ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels)
+
+    def keys_of(values: list[Any]) -> list[Any]:
+        if quick_keys_of is not None:
+            with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
+                return quick_keys_of(values)
+        keys: list[Any] = []
+        try:
+            keys += map(key_of, values)
+        except Exception:
+            assigner.assign_all(keys)  # one before may be refused
+            raise
+        return keys
+
+    def split(values: list[Any], times: Times) -> Split:
+        try:
+            chosen = assigner.assign_all(keys_of(values))
+        except Exception as error:
+            raise partition.failure(error, "behind") from error
+        if channels == 1 and values:
+            return [(0, values, times)], UNKNOWN
         parts, stamps = _parted(chosen, values), _parted(chosen, times or ())
         return [(channel, part, stamps.get(channel)) for channel, part in parts.items()], UNKNOWN
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
+from penstock.runtime import native
+from penstock.runtime.io.packed import PackedRecords, packed
 
 _BATCH = 2_000
 
@@ -50,11 +52,23 @@ class BatchSource:
 
 @dataclass(frozen=True)
 class CollectionSource(BatchSource):
-    """The elements of a list, which travel with the program. Runs with parallelism 1 (Flink:
+    """The elements of a list, which travel with the program, plain data packed. Runs with parallelism 1 (Flink:
     ``FromElementsFunction``)."""
 
-    elements: list[Any]
+    elements: list[Any] | PackedRecords
     type_info: TypeInformation[Any] | None = None
+    native: bool = True  # whether native code may pack them
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        elements = self.elements
+        if not isinstance(elements, PackedRecords):
+            elements = packed(elements, native.functions(self.native)) or elements
+        return CollectionSource, (elements, self.type_info, self.native)
+
+    def why_objects(self, functions: ModuleType) -> str:
+        elements = self.elements
+        plain = isinstance(elements, PackedRecords) or packed(elements, functions) is not None
+        return "" if plain else "not all elements are texts, numbers, or tuples of them"
 
     def prepare(self, parallelism: int) -> CollectionSource:
         if parallelism != 1:
@@ -66,7 +80,10 @@ class CollectionSource(BatchSource):
         return self
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
-        return (self.elements[i : i + _BATCH] for i in range(0, len(self.elements), _BATCH))
+        elements = self.elements
+        if isinstance(elements, PackedRecords):
+            return elements.batches()
+        return (elements[i : i + _BATCH] for i in range(0, len(elements), _BATCH))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.common import typeinfo as types
 from penstock.common.row import Row
-from penstock.common.typeinfo import TypeInformation
+from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.common.typesystem.conversions import same
 from penstock.errors import TypeInfoError
 from penstock.runtime.keys import javahash
@@ -15,6 +15,7 @@ from penstock.runtime.keys.pyflink_keys import NULL, InRow, deep_hash, hash_pick
 
 Look = tuple[str, dict[str, Any]]
 _NEVER: Look = "False", {}
+_STR, _KIND = "type(value) is str", "type(value) is kind"
 
 
 class KeyHash:
@@ -29,6 +30,10 @@ class KeyHash:
         undeclared = self.hash in (javahash.hash_undeclared, hash_pickled)
         self.checked: Canonical = self.canonical if undeclared else _checked_form(self)
         self.plain: Look = _plain(key_type, canonical)
+        self.plain_kind: type | None = {_STR: str, _KIND: self.plain[1].get("kind")}.get(self.plain[0])
+        """The one type that :attr:`plain` looks for, if it looks for no more."""
+        text = isinstance(key_type, types.BasicTypeInfo) and key_type.basic_type is BasicType.STRING
+        self.takes_any_text: bool = undeclared or text
         self.nullable: bool = isinstance(key_type, InRow)
         if self.nullable:
             self.canonical, self.checked = _null_apart(self.canonical), _null_apart(self.checked)
@@ -152,10 +157,10 @@ def _null_apart(form: Canonical) -> Canonical:
 def _plain(key_type: TypeInformation[Any] | None, canonical: Canonical | None) -> Look:
     declared = key_type.key_type if isinstance(key_type, InRow) else key_type
     if isinstance(declared, types.BasicTypeInfo) and canonical is None:
-        return "type(value) is kind", {"kind": _exact(declared)}
+        return _KIND, {"kind": _exact(declared)}
     if isinstance(declared, types.TupleTypeInfo) and canonical is tuple:
         return _looks(declared) or _NEVER
-    return ("type(value) is str", {}) if canonical in (javahash.canonical_undeclared, pickled_form) else _NEVER
+    return (_STR, {}) if canonical in (javahash.canonical_undeclared, pickled_form) else _NEVER
 
 
 def _looks(key_type: types.TupleTypeInfo | types.RowTypeInfo) -> Look | None:

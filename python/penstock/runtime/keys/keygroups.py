@@ -82,6 +82,21 @@ class ChannelAssigner:
         exec(code, names := {**names, "cached": self.cache.get, "otherwise": self._assign})
         self.assign: Callable[[Any], int] = names["assign"]
 
+    def assign_all(self, keys: list[Any]) -> list[int]:
+        """The subtasks of many keys. A failure is that of the first key that has one."""
+        if keys and set(map(type, keys)) == {self._key_hash.plain_kind}:
+            if self._channels == 1 and self._are_accepted(keys):
+                return [0] * len(keys)
+            channels = list(map(self.cache.get, keys))
+            return [self.assign(key) if at is None else at for key, at in zip(keys, channels, strict=True)]
+        return list(map(self.assign, keys))
+
+    def _are_accepted(self, keys: list[Any]) -> bool:
+        """Whether none of these keys, all of the plain kind, is refused, as far as it can be told at once."""
+        if type(keys[0]) is int:  # what lies between two that are accepted is, too
+            return min(keys) in self.cache and max(keys) in self.cache
+        return type(keys[0]) is str and self._key_hash.takes_any_text
+
     def _assign(self, key: Any) -> int:
         form = self._checked(key)
         channel = self.cache.get(form)

@@ -16,7 +16,7 @@ from penstock.common.functions import state as api
 from penstock.common.row import Row, names_of
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.keyed import VOID, KeyedState, Table
-from penstock.runtime.state.tracked_tables import frozen
+from penstock.runtime.state.tracked_tables import ATOMS, frozen
 from penstock.runtime.usercode.failure import state_error
 from penstock.runtime.usercode.functions import mark
 
@@ -133,14 +133,22 @@ class ValueState(State, api.ValueState[Any]):
         self.default: Any = default
 
     def value(self) -> Any:
-        value = self._read()
-        return copy.deepcopy(self.default) if value is MISSING else value
+        table, slot = self._table, self._keyed.slot
+        # without another call where there is a key and no window
+        value = self._read() if table is None or slot is None else table.get(slot, MISSING)
+        if value is MISSING:
+            value = self.default
+            return value if value is None else copy.deepcopy(value)
+        return value
 
     def update(self, value: Any) -> None:
+        table, slot = self._table, self._keyed.slot
         if value is None:
             self.clear()
-        else:
+        elif table is None or slot is None:
             self._write(value)
+        else:
+            table[slot] = value
 
 
 class ListState(MergingState, api.ListState[Any]):
@@ -342,7 +350,12 @@ class _Read(State):
 
 class _ReadValue(_Read, ValueState):
     def value(self) -> Any:
-        return self._whole(super().value)
+        value = super().value()
+        if type(value) not in ATOMS:
+            stored = self._read()
+            if stored is not MISSING and not frozen(stored):
+                self._shown()
+        return value
 
 
 class _ReadResult(_Read):

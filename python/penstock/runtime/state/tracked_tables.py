@@ -9,7 +9,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-_ATOMS = frozenset({str, int, float, bool, bytes, complex, type(None), Decimal, date, time, timedelta})
+ATOMS = frozenset({str, int, float, bool, bytes, complex, type(None), Decimal, date, time, timedelta})
 _DEEPEST = 4  # depth to which nested tuples are checked
 Place = tuple[str, Any]  # state name and namespace
 
@@ -17,14 +17,14 @@ Place = tuple[str, Any]  # state name and namespace
 def frozen(value: Any) -> bool:
     """Whether a value is immutable: plain data, and tuples of it."""
     kind = type(value)
-    if kind in _ATOMS:
+    if kind in ATOMS:
         return True
     return isinstance(value, tuple) and _frozen_fields(value, _DEEPEST)
 
 
 def _frozen_fields(fields: tuple[Any, ...], depth: int) -> bool:
     for field in fields:
-        if type(field) in _ATOMS:
+        if type(field) in ATOMS:
             continue
         if not (isinstance(field, tuple) and depth and _frozen_fields(field, depth - 1)):
             return False
