@@ -165,7 +165,7 @@ def ran_again(context: Any, tag: str) -> bool:
 
 
 def _written(context: Any, value: Any) -> Any:
-    """A value of the JVM as Spark's REST interface writes it, at once and not item by item."""
+    """A value of the JVM as Spark's REST interface writes it, at once and not item by item. Checked against 4.3.0."""
     from py4j.java_gateway import JavaClass
 
     mapper: Any = _mappers.get(context)
