@@ -49,23 +49,16 @@ def _grouping(call: Callable[..., Any], method: str, flat: bool) -> Callable[[An
             [element[1] for element in elements if element[0] == 1],
             [element[2] for element in elements if element[0] == 2],
         )
-    if flat and isgeneratorfunction(call):
-        return lambda key, window, elements: [
-            record
-            for one in elements
-            if one[0] == 1
-            for other in elements
-            if other[0] == 2
-            for record in call(one[1], other[2])
-        ]
     if flat:
+        # what a generator gives is true, so `or` would not go through it
+        records = call if isgeneratorfunction(call) else lambda one, other: call(one, other) or ()
         return lambda key, window, elements: [
             record
             for one in elements
             if one[0] == 1
             for other in elements
             if other[0] == 2
-            for record in call(one[1], other[2]) or ()
+            for record in records(one[1], other[2])
         ]
     return lambda key, window, elements: [
         call(one[1], other[2]) for one in elements if one[0] == 1 for other in elements if other[0] == 2
