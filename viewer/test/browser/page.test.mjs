@@ -56,7 +56,7 @@ test("a click says what is known: ID, origin, place in the source, state, verdic
 }));
 
 test("an operator says what native code runs of it, and what keeps a function in Python", () => opened("native", async (page) => {
-  assert.match(await page.locator("#panel").innerText(), /2 native, 1 compiled, 2 in Python/);
+  assert.match(await page.locator("#panel").innerText(), /3 native, 1 compiled, 1 in Python/);
   const log = await pixelOf(page, "Log");
   await page.mouse.click(log.x, log.y);
   const panel = await page.locator("#panel").innerText();
