@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +36,16 @@ def all_files(files: Files) -> dict[str, bytes]:
     return {entry.path: Path(entry.path).read_bytes() for entry in files.storage.list(files.place, deep=True)}
 
 
+def deaths(work: Callable[[Path], None], root: Path) -> Iterator[Path]:
+    """The places in which work died: before one in ``STEP`` changes, and before each of the last ones."""
+    n = 0
+    while dies_at(n, partial(work, root / str(n))):
+        yield root / str(n)
+        n += STEP
+    last = (n - before for before in range(STEP - 1, 0, -1))
+    yield from (root / str(m) for m in last if dies_at(m, partial(work, root / str(m))))
+
+
 @pytest.mark.parametrize("links", [True, False], ids=["linked", "copied"])
 def test_whoever_dies_while_one_is_taken(links: bool, job: Files, tmp_path: Path) -> None:
     manifest, before = job.newest(), all_files(job)
@@ -46,9 +57,9 @@ def test_whoever_dies_while_one_is_taken(links: bool, job: Files, tmp_path: Path
                 patch.setattr("penstock.job.savepoint.transfer._linked", lambda old, last: False)
             write_savepoint(job, manifest, place)
 
-    n, whole = 0, 0
-    while dies_at(n, partial(take, tmp_path / str(n))):
-        place = tmp_path / str(n)
+    places, whole = list[Path](), 0
+    for place in deaths(take, tmp_path):
+        places.append(place)
         try:
             saved = read_savepoint(place)
         except SavepointError:
@@ -57,8 +68,7 @@ def test_whoever_dies_while_one_is_taken(links: bool, job: Files, tmp_path: Path
         else:
             whole += 1
         assert verify(saved).problems == ()
-        n += STEP
-    assert n > len(list(manifest.files()))
+    assert len(places) * STEP > len(list(manifest.files()))
     assert whole > 0
     assert all_files(job) == before
 
