@@ -138,22 +138,17 @@ class Compilation:
         """A process function, compiled if all its methods can be."""
         if isinstance(operator, TwoInputOperator):
             operator = replace(operator, second_keyed=self.partition(operator.second_keyed))
-        if _why_without_keys(operator) is not None:
-            return operator
         results = {method: self.function(operator.f, kind) for method, kind in _process_methods(operator)}
         compiled = {method: result for method, result in results.items() if isinstance(result, Compiled)}
-        if len(compiled) < len(results) or (operator.keyed is None and any(map(_asks, compiled.values()))):
+        if len(compiled) < len(results) or any(_needs_key(operator, result) for result in compiled.values()):
             return operator
         states = next(iter(compiled.values())).states
         texts = {method: result.program for method, result in compiled.items()}
         tags = {method: result.tags for method, result in compiled.items()}
-        return replace(operator, programs=ProcessPrograms(texts, states, tags))
+        return replace(operator, programs=ProcessPrograms(texts, states, tags, any(map(_asks, texts.values()))))
 
     def _process_verdicts(self, operator: _Processing) -> list[Verdict]:
         """Of the methods of a process function: one that stays in Python keeps the others there."""
-        reason = _why_without_keys(operator)
-        if reason is not None:
-            return [Verdict("Python", simple_name(operator.f), Refusal(reason))]
         results = [(method, self.function(operator.f, kind)) for method, kind in _process_methods(operator)]
         name, verdicts = simple_name(operator.f), list[Verdict]()
         kept = [method for method, result in results if isinstance(result, Refusal)]
@@ -161,8 +156,8 @@ class Compilation:
             refusal = result if isinstance(result, Refusal) else None
             if refusal is None and kept:
                 refusal = Refusal(f"{kept[0]} of the same function stays in Python, and they share state")
-            elif refusal is None and operator.keyed is None and _asks(result):
-                refusal = Refusal("it asks its context, and native code has contexts of keyed streams only")
+            elif refusal is None and _needs_key(operator, result):
+                refusal = Refusal("it asks for a key, state or timers, and its stream has no keys")
             verdict = Verdict("compiled", f"{name}.{method}")
             verdicts.append(verdict if refusal is None else Verdict("Python", f"{name}.{method}", refusal))
         if isinstance(operator, IntervalJoin):
@@ -215,10 +210,6 @@ class Compilation:
         """A function that sees windows, compiled, if it is one."""
         kind = _kind_of_seeing(function)
         return function if kind is None else replace(function, program=self._program(_seen_by(function), kind))  # type: ignore[return-value, type-var]
-
-    def _windows(self, operator: WindowOperator) -> WindowOperator:
-        programs = self._trigger_programs(operator)
-        return replace(operator, function=self._window_function(operator), programs=programs)
 
     def _trigger_programs(self, operator: WindowOperator) -> TriggerPrograms:
         """The functions of the trigger and the evictor, compiled."""
@@ -279,13 +270,6 @@ def _has_state(operator: StreamOperator) -> bool:
     return opening is not None and not hasattr(opening, "_penstock_hook")
 
 
-def _why_without_keys(operator: _Processing) -> str | None:
-    """Why a function of two streams stays in Python whatever it does; None where it need not."""
-    if isinstance(operator, TwoInputOperator) and None in (operator.keyed, operator.second_keyed):
-        return "native code needs both streams keyed"
-    return None
-
-
 def _process_methods(operator: _Processing) -> list[tuple[str, str]]:
     """The methods of a process function that are called, and their kinds."""
     if isinstance(operator, IntervalJoin):
@@ -301,10 +285,22 @@ def _process_methods(operator: _Processing) -> list[tuple[str, str]]:
     return [*methods, ("on_timer", "on_timer")] if timed else methods
 
 
-def _asks(result: Compiled | Refusal) -> bool:
-    """Whether a program asks for its context or state, or has what only an open function knows."""
-    words = ('["side",', '["around",', '["state",', '["map_', '["register",', '["delete",', '["opened",')
-    return isinstance(result, Compiled) and any(word in result.program for word in words)
+_OF_A_KEY = ('["around","key"', '["register', '["delete')
+"""What programs have, apart from state, that only a keyed stream has."""
+_ASKED = (*_OF_A_KEY, '["around",', '["side",', '["opened",')
+
+
+def _asks(program: str) -> bool:
+    """Whether a program asks its context, or has what only an open function knows."""
+    return any(word in program for word in _ASKED)
+
+
+def _needs_key(operator: _Processing, result: Compiled | Refusal) -> bool:
+    """Whether a function asks for what its operator has not, as its stream is not keyed."""
+    keys = [operator.keyed, operator.second_keyed] if isinstance(operator, TwoInputOperator) else [operator.keyed]
+    if None not in keys or isinstance(result, Refusal):
+        return False
+    return bool(result.states) or any(word in result.program for word in _OF_A_KEY)
 
 
 def _known(result: Compiled | Refusal) -> Compiled | Refusal:

@@ -57,6 +57,11 @@ class Columnar(NamedTuple):
         """As that of the segment."""
         return self.segment.shows
 
+    @property
+    def works(self) -> bool:
+        """As that of the segment."""
+        return self.segment.works
+
     def columns_of(self, values: Sequence[Any], times: Sequence[int | None] | None) -> Any:
         """As :meth:`Segment.columns_of`."""
         return self.segment.columns_of(values, times)
@@ -69,12 +74,13 @@ class Columnar(NamedTuple):
 class Taker(NamedTuple):
     """A way for columns into an operator that runs code of the user, or if it is ``closed`` none. ``shows`` is whether
     what it has taken can be seen although the task fails; ``broad`` whether code of the user takes many records at a
-    time."""
+    time; ``works`` whether columns are worth making of objects for it."""
 
     take_all: HandOver
     closed: bool = False
     shows: bool = False
     broad: bool = False
+    works: bool = False
 
 
 class Segment:
@@ -83,7 +89,8 @@ class Segment:
     handed over as they are. ``flush`` is to be called before objects go into a keyed stage's operator; ``leave`` says
     how many of the next records, at the most so many, are better taken as objects. It is ``closed`` if no code of the
     user runs behind it in this chain, and ``shows`` if what came through can be seen although the task fails. Few
-    records cost as much as many where it is ``broad``: closed, or if that code takes many records at a time."""
+    records cost as much as many where it is ``broad``: closed, or if that code takes many records at a time. It
+    ``works`` if columns are worth making of objects for it."""
 
     def __init__(
         self,
@@ -97,11 +104,13 @@ class Segment:
         closed: bool = False,
         shows: bool = False,
         broad: bool = False,
+        works: bool = False,
     ) -> None:
         self._functions, self._run, self._hand_over, self._collect = functions, run, hand_over, collect
         self.shows = shows
         self._counted = [(index, op) for index, op in enumerate(operators) if op.emitted is not None]
         self.flush, self._leave, self.closed, self.broad = flush, leave, closed, closed or broad
+        self.works = works or run is not None
         self._done = self._doubts = 0
 
     @property
@@ -112,11 +121,6 @@ class Segment:
     def columns_of(self, values: Sequence[Any], times: Sequence[int | None] | None) -> Any:
         """Some records as a batch; None where they cannot be one, or it would save nothing."""
         return None if self.gives_up else _columns_of(self._functions, values, times, self.works)
-
-    @property
-    def works(self) -> bool:
-        """Whether it has stages."""
-        return self._run is not None
 
     def take_all(self, batch: Any) -> None:
         """Take a batch."""
@@ -169,6 +173,7 @@ class Fork:
     ) -> None:
         self._functions, self._branches, self._last, self._collect = functions, branches, last, collect
         self.closed = self.broad = last is None
+        self.works = any(branch.works for branch in branches)
 
     @property
     def gives_up(self) -> bool:
@@ -177,8 +182,7 @@ class Fork:
 
     def columns_of(self, values: Sequence[Any], times: Sequence[int | None] | None) -> Any:
         """As :meth:`Segment.columns_of`."""
-        works = any(branch.works for branch in self._branches)
-        return None if self.gives_up else _columns_of(self._functions, values, times, works)
+        return None if self.gives_up else _columns_of(self._functions, values, times, self.works)
 
     def take_all(self, batch: Any) -> None:
         """Take a batch."""
@@ -281,8 +285,8 @@ def _segment(
     if taker is None:
         return None
     run = functions.Pipeline(stages).run if stages else None
-    hand_over, closed, shows, broad = taker
-    return Segment(functions, run, operators, hand_over, collector(), closed=closed, shows=shows, broad=broad)
+    take_all, *flags = taker
+    return Segment(functions, run, operators, take_all, collector(), None, None, *flags)
 
 
 def _only(targets: list[Target]) -> Target | None:
@@ -299,8 +303,10 @@ def _taker(fusion: Fusion, target: Target | None) -> Taker | None:
     if writer is not None:
         takes = isinstance(writer, RecordWriter) and writer.takes_columns
         return Taker(writer.write_columns, closed=True) if takes else None  # type: ignore[union-attr]
-    columnar = None if target.number else fusion.operators[target.position].columns(0)
-    return None if columnar is None else Taker(columnar.take_all, columnar.closed, columnar.shows, columnar.broad)
+    columnar = fusion.operators[target.position].columns(target.number)
+    if columnar is None:
+        return None
+    return Taker(columnar.take_all, columnar.closed, columnar.shows, columnar.broad, columnar.works)
 
 
 def _objects(text: Callable[[], Text]) -> HandOver:

@@ -44,13 +44,12 @@ class NativeJoin(NativeProcess):
         self._kinds = 2 * ["frozen" if self._join else "buffer"]
         self._lives, self._defaults = [None, None], [None, None]
         self._records = self._pairs = 0
-        self._inputs *= 2
 
     def _named(self) -> list[str]:
         return list(self._sides)
 
     def _build(self) -> Any:
-        function, text = self._operator.function, self._programs.methods[self._inputs[0]]
+        function, (text, _) = self._operator.function, self._programs.of_input(0)
         program = native.program(self._functions, filled_by(text, function))
         if program is None or any(not -(1 << 62) < bound < 1 << 62 for bound in self._bounds):
             return None

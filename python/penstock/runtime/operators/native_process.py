@@ -7,18 +7,17 @@ when the function is open and its states are what the compiler took them for."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
 from types import ModuleType
 from typing import Any
 
 from penstock.runtime import native
+from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.constants import filled_by
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
+from penstock.runtime.operators.native_stage import TimedStage, emit, emit_all, rows_of
 from penstock.runtime.state.handles import (
     AggregatingState,
     ListState,
@@ -46,12 +45,26 @@ _FORMS = {"reducing": "value", "aggregating": "value"}
 @dataclass(frozen=True)
 class ProcessPrograms:
     """A process function, compiled: the programs of its methods by name; its states by the number that they have in
-    programs, each with its attribute, kind and the mark of its functions; and of each method the IDs of side outputs,
-    by number."""
+    programs, each with its attribute, kind and the mark of its functions; of each method the IDs of side outputs, by
+    number; and whether a method does more than to take a record."""
 
     methods: Mapping[str, str]
     states: tuple[tuple[str, str, str], ...]
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
+    asks: bool = False
+
+    def suit(self, context: OperatorContext) -> bool:
+        """Whether native code can be what an operator is here."""
+        if type(context.time) is not OperatorTime:
+            return False
+        sides = context.config.side_outputs or not context.job.settings.pyflink
+        return sides or not any(self.tags.values())  # to PyFlink tag and value are a record otherwise
+
+    def of_input(self, number: int) -> tuple[str, tuple[str, ...]]:
+        """The program of an input, and the IDs of its side outputs; a join has one for both."""
+        methods = [name for name in self.methods if name != "on_timer"]
+        method = methods[number % len(methods)]
+        return self.methods[method], self.tags.get(method, ())
 
 
 def process_stages(
@@ -65,10 +78,8 @@ def process_stages(
     ``kind`` makes another :class:`NativeProcess`, from the same arguments."""
     context = operator.context
     state = context.state
-    if programs is None or state is None or type(context.time) is not OperatorTime:
+    if programs is None or state is None or not programs.suit(context):
         return None
-    if any(programs.tags.values()) and not (context.config.side_outputs or not context.job.settings.pyflink):
-        return None  # to PyFlink tag and value are a record then
     selectors = [None if key is None else key.key_program(functions) for key in keys]
     if None in selectors or not state.suits_native:
         return None
@@ -91,7 +102,6 @@ class NativeProcess(TimedStage):
         super().__init__(None, state)
         self._functions, self._operator, self._programs, self._selectors = functions, operator, programs, selectors
         self._kinds = [_FORMS.get(kind, kind) for _, kind, _ in programs.states]
-        self._inputs = [name for name in programs.methods if name != "on_timer"]  # of each the method that takes it
         self._names: list[str] | None = None  # of the states, when the function is open
         self._lives: list[Lifetime | None] = [None for _ in self._kinds]  # of states whose values expire
         self._defaults: list[Any] = [None for _ in self._kinds]  # of states that have one, each in a batch
@@ -152,23 +162,9 @@ class NativeProcess(TimedStage):
         out, sides, order, done, in_doubt = self._windows.run(number, batch, start, end, *self._times())
         self._watch_clock()
         if order:
-            self._emit_all(out, dict(sides), order, self._inputs[number])
+            emit_all(self._operator, self._programs.of_input(number)[1], out, dict(sides), order)
             out = None
         return out, [0 if out is None else len(out)], done, in_doubt
-
-    def _emit_all(self, main: Any, sides: dict[int, Any], order: list[tuple[int | None, int]], method: str) -> None:
-        """Emit results for the main output and side outputs in their order."""
-        tags, output, places = self._programs.tags[method], self._operator.output, Counter[int | None]()
-        for tag, count in order:
-            start = places[tag]
-            places[tag] += count
-            if tag is None:
-                if count:
-                    emit(self._operator, main.slice(start, start + count))
-                continue
-            some = sides[tag].slice(start, start + count)
-            for value, time in zip(some.objects(), some.times or repeat(None), strict=False):
-                output.collect_side(tags[tag], value, time)
 
     # --- time ---
 
@@ -199,7 +195,7 @@ class NativeProcess(TimedStage):
             out, sides, order, _, in_doubt = self._windows.advance(event_time, limit, *self._times())
             self._watch_clock()
             if order:
-                self._emit_all(out, dict(sides), order, "on_timer")
+                emit_all(self._operator, self._programs.tags["on_timer"], out, dict(sides), order)
             elif out is not None:
                 emit(self._operator, out)
             if in_doubt:

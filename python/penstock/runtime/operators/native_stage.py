@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, repeat
 from typing import Any
 
 from penstock.runtime.state.keyed import KeyedState
@@ -99,6 +100,24 @@ def emit(operator: Any, out: Any) -> None:
         end = start + sum(1 for _ in same)
         feed(values[start:end], time)
         start = end
+
+
+def emit_all(
+    operator: Any, tags: Sequence[str], main: Any, sides: Mapping[int, Any], order: Iterable[tuple[int | None, int]]
+) -> None:
+    """Emit results for the main output and for side outputs in their ``order``, which has numbers of ``tags``, or None,
+    and counts."""
+    output, places = operator.output, Counter[int | None]()
+    for tag, count in order:
+        start = places[tag]
+        places[tag] += count
+        if tag is None:
+            if count:
+                emit(operator, main.slice(start, start + count))
+            continue
+        some = sides[tag].slice(start, start + count)
+        for value, time in zip(some.objects(), some.times or repeat(None), strict=False):
+            output.collect_side(tags[tag], value, time)
 
 
 def rows_of(batches: Iterable[Any]) -> Iterator[Any]:

@@ -19,6 +19,8 @@ from penstock.runtime import native
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.chain.segments import Taker
+from penstock.runtime.operators.native_function import function_taker
 from penstock.runtime.operators.native_process import ProcessPrograms, process_stages
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.native_handles import with_native_timers
@@ -237,10 +239,13 @@ class _Process(Yielding):
         self.use_timers(self._ctx)
 
     def stage(self, functions: ModuleType) -> Any:
-        if self.keyed is not None or self._programs is None:
+        if self.keyed is not None or self._programs is None or self._programs.asks:
             return None
         program = native.program(functions, self._programs.methods["process_element"])
         return None if program is None else ("flat_map", program)
+
+    def columns(self, number: int) -> Taker | None:
+        return function_taker(self, self._programs, number) if self.keyed is None else None
 
     def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
         stages = process_stages(functions, self, self._programs, [self.keyed])

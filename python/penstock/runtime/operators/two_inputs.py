@@ -13,7 +13,9 @@ from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.chain.segments import Taker
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.native_function import function_taker
 from penstock.runtime.operators.native_process import ProcessPrograms, ProcessStage, process_stages
 from penstock.runtime.operators.process import ProcessContext, Yielding
 from penstock.runtime.usercode.functions import bind
@@ -57,6 +59,9 @@ class LiveTwoInputs(Yielding):
         if self._stages is None:
             self._stages = process_stages(functions, self, self._programs, self._keys) or []
         return self._stages[number - 1] if self._stages else None
+
+    def columns(self, number: int) -> Taker | None:
+        return function_taker(self, self._programs, number) if self._keys == (None, None) else None
 
     def watermark(self, number: int) -> Advance:
         watermarks = self._watermarks
