@@ -14,7 +14,7 @@ from penstock.runtime.aggregators import SumAggregator
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.windows.assigners import (
-    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
     EventTimeSessionWindows,
     TumblingEventTimeWindows,
 )
@@ -58,9 +58,18 @@ class Twice:
         yield window.start
 
 
+class Numbered:
+    def process(self, key, context, elements):
+        yield context.window().id
+
+
 class Last:
     def process(self, key, context, elements):
         yield context.window().max_timestamp()
+
+
+def last(key, window, inputs):
+    return [window.max_timestamp()]
 
 
 def apply(key, window, inputs):
@@ -75,13 +84,15 @@ def of_all(window, inputs):
     yield len(inputs), window.end
 
 
-def test_a_window_is_its_start_and_its_end():
+def test_a_window_is_its_last_time_its_start_and_its_end():
     compiled = compile_function(Ends(), "process_window")
     assert isinstance(compiled, Compiled)
     (function,) = json.loads(compiled.program)["functions"]
     assert function["params"] == 3
     assert isinstance(compile_function(apply, "apply_window"), Compiled)
     assert isinstance(compile_function(of_all, "apply_all"), Compiled)
+    assert isinstance(compile_function(Last(), "process_window"), Compiled)
+    assert isinstance(compile_function(last, "apply_window"), Compiled)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +102,7 @@ def test_a_window_is_its_start_and_its_end():
         (Unpacked(), "the context is used for more than start and end of the window"),
         (Asked(), "the context is used for more than start and end of the window"),
         (Twice(), "a variable is a window, and something else"),
-        (Last(), "max_timestamp of a window is known in Python only"),
+        (Numbered(), "id of a window is known in Python only"),
     ],
 )
 def test_functions_that_ask_for_more_stay_in_python(function, reason):
@@ -142,9 +153,11 @@ def windows(function, assigner=None, trigger=None, evictor=None):
     return WindowOperator(assigner, trigger or EventTimeTrigger(), evictor, function, keyed=key)
 
 
-ANOTHER_ASSIGNER = (
-    "native code knows Flink's own assigners with a fixed size or gap, and CountSlidingWindowAssigner is another"
-)
+class Own(CountTumblingWindowAssigner):
+    """Derives from one of Flink's own."""
+
+
+ANOTHER_ASSIGNER = "native code knows Flink's own assigners with a fixed size or gap, and Own is another"
 METHODS = [Verdict("compiled", f"Count.{name}") for name in ("create_accumulator", "add", "get_result", "merge")]
 
 
@@ -166,7 +179,7 @@ def test_verdicts_of_windows_are_of_the_key_each_function_and_the_operator():
     [
         (windows(AggregateWindow(Noisy())), "native code needs the function that reduces windows compiled"),
         (
-            windows(ProcessWindow(Ends()), CountSlidingWindowAssigner(2, 1)),
+            windows(ProcessWindow(Ends()), Own(2)),
             ANOTHER_ASSIGNER,
         ),
         (windows(ProcessWindow(Ends()), trigger=Silent()), "native code needs Silent compiled"),

@@ -11,8 +11,8 @@ class KeyedTriggers:
 
     Args:
         key: gives the key of a record.
-        assigner: as of ``KeyedWindows``, or ``global``.
-        spans: of the assigner.
+        assigner: as of ``KeyedWindows``, ``counted`` or ``global``.
+        spans: of the assigner; of ``counted`` how many records a window has, and how many are from one to the next.
         contents: as of ``KeyedWindows``.
         position: of the field.
         programs: as of ``KeyedWindows``.
@@ -52,7 +52,7 @@ class KeyedTriggers:
     ) -> KeyedTriggers: ...
     def __len__(self) -> int: ...
     def entries(self) -> int:
-        """How many entries the state in Python has for these: contents, what is remembered, and windows that merge."""
+        """How many entries the state in Python has for these: contents, what is remembered, windows that merge, and counts."""
 
     def has_objects(self) -> bool:
         """Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``."""
@@ -104,6 +104,7 @@ class KeyedTriggers:
         bool,
         list[Batch],
         list[Batch],
+        list[Batch],
         list[Any],
     ]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
@@ -114,7 +115,8 @@ class KeyedTriggers:
             of the one under whose name the contents are); of windows of which the trigger has forgotten all (key, start,
             end), and of what it remembers of others (key, start, end, and that). Whether all timers follow, as they are in
             the heaps, or what has been done with them; and these, of event time and by the clock (whether added, time, key,
-            start, end). Accumulators that are changed in place: then there is None instead of the contents.
+            start, end). Where windows are numbered, how many records a key has had (key, count). Accumulators that are
+            changed in place: then there is None instead of the contents.
 
         Raises:
             ValueError: something of it cannot be in a batch.
@@ -127,6 +129,7 @@ class KeyedTriggers:
         remembered: list[Batch],
         timers: list[Batch],
         by_clock: list[Batch],
+        seen: list[Batch],
         contents: list[Any],
     ) -> bool:
         """Take the state of Python in place of this one.
@@ -137,6 +140,7 @@ class KeyedTriggers:
             remembered: what the trigger remembers of windows.
             timers: all timers of event time as they are in the heap (time, key, start, end).
             by_clock: those by the clock.
+            seen: how many records keys have had.
             contents: accumulators that are changed in place; then there is None in ``values``.
 
         Returns:

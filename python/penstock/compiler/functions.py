@@ -44,7 +44,7 @@ from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
 from penstock.compiler.trees import TREES, Absence, ParsedFile, Tree, Trees
 from penstock.compiler.trigger_states import trigger_states
-from penstock.compiler.windows import with_trigger_window, with_window
+from penstock.compiler.windows import with_window
 
 _LIBRARY = os.path.dirname(os.__file__)
 _LONGEST = 1 << 20
@@ -257,7 +257,7 @@ class _Unit:
                 parameter = parameters_of(function, call, tree)[0][-2]  # with and without a key
                 tree = with_window(tree, parameter, context=call.method == "process")
             elif call.method in kinds.OF_TRIGGER:
-                tree = with_trigger_window(tree, parameters_of(function, call, tree)[0][-1])
+                tree = with_window(tree, parameters_of(function, call, tree)[0][-1], context=False)
             elif call.method in kinds.KEEPING:
                 itself = code.co_varnames[0] if first else ""
                 names, _ = self.kept_attributes = kept_by(first[0], tree, itself) if first else ((), 0)

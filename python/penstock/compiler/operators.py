@@ -286,7 +286,7 @@ def _process_methods(operator: _Processing) -> list[tuple[str, str]]:
 
 
 _OF_A_KEY = ('["around","key"', '["register', '["delete')
-"""What programs have, apart from state, that only a keyed stream has."""
+"""The parts of programs that need a key, apart from state."""
 _ASKED = (*_OF_A_KEY, '["around",', '["side",', '["opened",')
 
 

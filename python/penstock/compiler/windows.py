@@ -1,34 +1,25 @@
-"""Functions that see windows: a window is a tuple of its start and its end in a program, and of the context of a
-``process`` nothing else is known. Functions that ask the context for more, or that use a window as a whole, stay in
-Python. In a trigger a window is its last time, its start and its end; the global one has its last time alone."""
+"""Functions that see windows: a window is a tuple of its last time, its start and its end in a program, and one without
+an end has its last time alone. Of the context of a ``process`` nothing else is known. Functions that ask the context
+for more, or that use a window as a whole, stay in Python."""
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
 
 from penstock.compiler.program import RefusedError
 from penstock.compiler.trees import Tree
 
-_ENDS = {"start": 0, "end": 1}
-_ENDS_OF_TRIGGER = {"start": 1, "end": 2}
+_LAST = 0
+_ENDS = {"start": 1, "end": 2}
 
 
 def with_window(tree: Tree, parameter: str, *, context: bool) -> Tree:
-    """The same function, which takes (start, end) in the place of its window, or of its ``context``."""
+    """The same function, which takes a tuple in the place of its window, or of its ``context``."""
     return _Rewriting(tree, parameter, context).visit(copy.deepcopy(tree))
 
 
-def with_trigger_window(tree: Tree, parameter: str) -> Tree:
-    """The same method of a trigger, which takes a tuple in the place of its window."""
-    return _OfTrigger(tree, parameter, False).visit(copy.deepcopy(tree))
-
-
 class _Rewriting(ast.NodeTransformer):
-    ends: Mapping[str, int] = _ENDS
-    """The places of what is known of a window, by attribute."""
-
     def __init__(self, tree: Tree, parameter: str, context: bool) -> None:
         self._context = parameter if context else None
         self._windows = {parameter} - {self._context}
@@ -38,9 +29,15 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if not self._is_window(node.value):
             return self.generic_visit(node)
-        if node.attr not in self.ends or not isinstance(node.ctx, ast.Load):
+        if node.attr not in _ENDS or not isinstance(node.ctx, ast.Load):
             raise RefusedError(f"{node.attr} of a window is known in Python only", node)
-        return self._item(node, self.ends[node.attr])
+        return self._item(node, _ENDS[node.attr])
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        called = node.func
+        if not isinstance(called, ast.Attribute) or called.attr != "max_timestamp" or node.args or node.keywords:
+            return self.generic_visit(node)
+        return self._item(called, _LAST) if self._is_window(called.value) else self.generic_visit(node)
 
     def _item(self, node: ast.Attribute, place: int) -> ast.expr:
         """An item of the tuple that a program has for the window that an attribute is of."""
@@ -77,18 +74,6 @@ class _Rewriting(ast.NodeTransformer):
 
     def _placed(self, new: ast.expr, old: ast.AST) -> ast.expr:
         return ast.fix_missing_locations(ast.copy_location(new, old))
-
-
-class _OfTrigger(_Rewriting):
-    """The same for triggers, which also ask for the last time."""
-
-    ends = _ENDS_OF_TRIGGER
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        called = node.func
-        if not isinstance(called, ast.Attribute) or called.attr != "max_timestamp" or node.args or node.keywords:
-            return self.generic_visit(node)
-        return self._item(called, 0) if self._is_window(called.value) else self.generic_visit(node)
 
 
 def _named(tree: Tree, context: str) -> set[str]:

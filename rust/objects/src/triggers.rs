@@ -12,9 +12,20 @@ use super::trees::{object_of, trees_of};
 use super::windows::{TakenRecords, assigner_of, contents_of};
 
 /// Removed and changed contents, windows that merge and are over or new, what is forgotten and remembered, whether all timers
-/// follow, those of both kinds, and accumulators that are changed in place.
-type News<'py> =
-    (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>, Vec<Batch>, Vec<Bound<'py, PyAny>>);
+/// follow, those of both kinds, how many records keys have had, and accumulators that are changed in place.
+type News<'py> = (
+    Vec<Batch>,
+    Vec<Batch>,
+    Vec<Batch>,
+    Vec<Batch>,
+    Vec<Batch>,
+    Vec<Batch>,
+    bool,
+    Vec<Batch>,
+    Vec<Batch>,
+    Vec<Batch>,
+    Vec<Bound<'py, PyAny>>,
+);
 
 /// A trigger: its kind, whether it is of event time, a number, a threshold, programs, and whether it purges.
 type TriggerParts<'py> = (String, bool, i64, Option<Threshold>, Vec<Option<PyRef<'py, Program>>>, bool);
@@ -44,8 +55,8 @@ impl Threshold {
 ///
 /// Args:
 ///     key: gives the key of a record.
-///     assigner: as of ``KeyedWindows``, or ``global``.
-///     spans: of the assigner.
+///     assigner: as of ``KeyedWindows``, ``counted`` or ``global``.
+///     spans: of the assigner; of ``counted`` how many records a window has, and how many are from one to the next.
 ///     contents: as of ``KeyedWindows``.
 ///     position: of the field.
 ///     programs: as of ``KeyedWindows``.
@@ -106,7 +117,7 @@ impl KeyedTriggers {
         self.windows.len()
     }
 
-    /// How many entries the state in Python has for these: contents, what is remembered, and windows that merge.
+    /// How many entries the state in Python has for these: contents, what is remembered, windows that merge, and counts.
     fn entries(&self) -> usize {
         self.windows.entries()
     }
@@ -166,7 +177,8 @@ impl KeyedTriggers {
     ///     of the one under whose name the contents are); of windows of which the trigger has forgotten all (key, start,
     ///     end), and of what it remembers of others (key, start, end, and that). Whether all timers follow, as they are in
     ///     the heaps, or what has been done with them; and these, of event time and by the clock (whether added, time, key,
-    ///     start, end). Accumulators that are changed in place: then there is None instead of the contents.
+    ///     start, end). Where windows are numbered, how many records a key has had (key, count). Accumulators that are
+    ///     changed in place: then there is None instead of the contents.
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
@@ -177,8 +189,8 @@ impl KeyedTriggers {
         let contents = windows.contents.iter().map(|tree| object_of(py, tree)).collect::<PyResult<_>>()?;
         let [removed, values, unlisted, listed] = [windows.removed, windows.values, windows.unlisted, windows.listed].map(batches);
         let [forgotten, remembered] = [news.forgotten, news.remembered].map(batches);
-        let [event, clock] = news.timers.map(batches);
-        Ok((removed, values, unlisted, listed, forgotten, remembered, news.all, event, clock, contents))
+        let ([event, clock], seen) = (news.timers.map(batches), batches(news.seen));
+        Ok((removed, values, unlisted, listed, forgotten, remembered, news.all, event, clock, seen, contents))
     }
 
     /// Take the state of Python in place of this one.
@@ -189,10 +201,12 @@ impl KeyedTriggers {
     ///     remembered: what the trigger remembers of windows.
     ///     timers: all timers of event time as they are in the heap (time, key, start, end).
     ///     by_clock: those by the clock.
+    ///     seen: how many records keys have had.
     ///     contents: accumulators that are changed in place; then there is None in ``values``.
     ///
     /// Returns:
     ///     Whether all of it can be here; if not, nothing is.
+    #[allow(clippy::too_many_arguments, reason = "they are the parts of a state")]
     fn load(
         &mut self,
         listed: Vec<PyRef<'_, Batch>>,
@@ -200,12 +214,13 @@ impl KeyedTriggers {
         remembered: Vec<PyRef<'_, Batch>>,
         timers: Vec<PyRef<'_, Batch>>,
         by_clock: Vec<PyRef<'_, Batch>>,
+        seen: Vec<PyRef<'_, Batch>>,
         contents: &Bound<'_, PyList>,
     ) -> bool {
         let Some(contents) = trees_of(contents) else { return false };
         let columns = |all: Vec<PyRef<'_, Batch>>| all.iter().map(|batch| batch.columns.clone()).collect::<Vec<_>>();
-        let [listed, values, remembered, timers, by_clock] = [listed, values, remembered, timers, by_clock].map(columns);
-        self.windows.load(&listed, &values, &remembered, [&timers, &by_clock], &contents).is_ok()
+        let [listed, values, remembered, timers, by_clock, seen] = [listed, values, remembered, timers, by_clock, seen].map(columns);
+        self.windows.load(&listed, &values, &remembered, [&timers, &by_clock], &seen, &contents).is_ok()
     }
 
     /// Forget everything.

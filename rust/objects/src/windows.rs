@@ -37,6 +37,7 @@ pub(crate) fn assigner_of(name: &str, spans: &[i64]) -> Option<Assigner> {
     match (name, spans) {
         ("panes", &[size, slide, offset]) => Some(Assigner::Panes { size, slide, offset }),
         ("sessions", &[gap]) => Some(Assigner::Sessions { gap }),
+        ("counted", &[size, slide]) => Some(Assigner::Counted { size, slide }),
         ("global", []) => Some(Assigner::Global),
         _ => None,
     }

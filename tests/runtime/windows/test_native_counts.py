@@ -41,7 +41,14 @@ class WithWindow:
         yield key, context.window(), list(elements)
 
 
+class WithLast:
+    def process(self, key, context, elements):
+        window = context.window()
+        yield key, window.max_timestamp(), len(elements)
+
+
 SEEING = {
+    "last time, compiled": compiled(ProcessWindow(WithLast())),
     "all, compiled": compiled(ProcessWindow(WithoutWindow())),
     "sum, compiled": compiled(ReduceWindow(SumAggregator(1), ProcessWindow(WithoutWindow()))),
     "all, in Python": ProcessWindow(WithWindow()),

@@ -157,7 +157,7 @@ class WithEnds:
 
 class WithStart:
     def apply(self, key, window, inputs):
-        return [(key, len(inputs), window.start)]
+        return [(key, len(inputs), window.start, window.max_timestamp())]
 
 
 class Seen:

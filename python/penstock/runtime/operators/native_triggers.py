@@ -17,6 +17,7 @@ from penstock.runtime import native
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import rows_of
 from penstock.runtime.operators.native_windows import (
+    NO_TIME,
     NativeWindows,
     Operator,
     apart,
@@ -35,7 +36,7 @@ from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
 from penstock.runtime.windows.functions import AggregateWindow, ReduceWindow, WindowFunction
 from penstock.runtime.windows.merging_windows import STATE as SESSIONS
-from penstock.runtime.windows.time_window import GLOBAL_WINDOW, TimeWindow
+from penstock.runtime.windows.time_window import GLOBAL_WINDOW, CountWindow, GlobalWindow, TimeWindow
 from penstock.runtime.windows.triggers import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
@@ -216,6 +217,7 @@ def native_triggers(functions: ModuleType, operator: Windows, live: Operator) ->
         seeing=seeing,
     )
     stage = NativeTriggers(functions, windows, live, function, operator.late_tag, event_time)
+    stage.numbers(assigner)
     inner, name = inner_trigger(operator.trigger)[0], _MEMORIES.get(trigger[0])
     stage.remembers(name, [getattr(inner, attribute) for attribute in operator.programs.states])
     return stage
@@ -226,6 +228,11 @@ class NativeTriggers(NativeWindows):
 
     _memories: Sequence[str] = ()  # the names of what the trigger remembers
     _states: Sequence[StateDescriptor[Any]] = ()
+    _counter: str | None = None  # the name of the state with the numbers of records, where windows have numbers
+
+    def numbers(self, assigner: WindowAssigner[Any, Any]) -> None:
+        """Say what gives records their windows."""
+        self._counter = getattr(assigner, "counter", None)
 
     def remembers(self, name: str | None, states: Sequence[StateDescriptor[Any]]) -> None:
         """Say what the trigger remembers: something that has a name, or what it has in states."""
@@ -269,11 +276,18 @@ class NativeTriggers(NativeWindows):
         if not self._here:
             return 0
         remembered = (table for tables in self._remembered() for table in tables.values())
-        known = [*self._tables().values(), *remembered, self._state.find(SESSIONS) or ()]
+        known = [*self._tables().values(), *remembered, self._state.find(SESSIONS) or (), self._counts()]
         return int(self._windows.entries()) - sum(map(len, known))
 
     def _weight(self) -> int:
         return self._windows.entries()
+
+    def _counts(self) -> Mapping[Any, Any]:
+        """How many records each key has had, where windows have numbers."""
+        return {} if self._counter is None else self._state.find(self._counter) or {}
+
+    def named(self, start: int, end: int) -> Any:
+        return super().named(start, end) if self._counter is None else CountWindow(start)
 
     def _remembered(self) -> list[Mapping[Any, Any]]:
         """The memories of the trigger, by window and key."""
@@ -296,8 +310,8 @@ class NativeTriggers(NativeWindows):
         return [(*place, tuple(values)) for place, values in whole.items()]
 
     def _rows(self) -> tuple[list[Any], ...] | None:
-        """The state in Python: sets of sessions, contents, what is remembered, timers of both kinds, and contents that
-        are changed in place."""
+        """The state in Python: sets of sessions, contents, what is remembered, timers of both kinds, how many records
+        keys have had, and contents that are changed in place."""
         tables, remembered = self._tables(), self._memory_rows()
         queues = [list(self._state.event_timers), list(self._state.processing_timers)]
         windows = [
@@ -306,13 +320,12 @@ class NativeTriggers(NativeWindows):
             *(timer.namespace for timer in chain(*queues)),
             *self._sessions(),
         ]
-        known = all(window is GLOBAL_WINDOW or type(window) is TimeWindow for window in windows)
-        if not known or remembered is None or self._operator.shares:
+        kinds = (GlobalWindow, TimeWindow) if self._counter is None else (CountWindow,)
+        if not all(type(window) in kinds for window in windows) or remembered is None or self._operator.shares:
             return None
         values, contents = apart(_rows_of(tables), self.in_place)
-        rows = [self._listed(), values, remembered]
-        for timers in queues:
-            rows.append([(timer.time, timer.slot, *_ends(timer.namespace)) for timer in timers])
+        waiting = [[(timer.time, timer.slot, *_ends(timer.namespace)) for timer in timers] for timers in queues]
+        rows = [self._listed(), values, remembered, *waiting, list(self._counts().items())]
         batches = batches_of(self._functions, rows)
         return None if batches is None else (*batches, contents)
 
@@ -320,7 +333,7 @@ class NativeTriggers(NativeWindows):
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        removed, values, unlisted, listed, forgotten, remembered, whole, *timers, contents = self._windows.news()
+        removed, values, unlisted, listed, forgotten, remembered, whole, *timers, seen, contents = self._windows.news()
         named = self._settle_contents(removed, values, unlisted, listed, contents)
         state = self._state
         for key, start, end in rows_of(forgotten):
@@ -337,6 +350,10 @@ class NativeTriggers(NativeWindows):
                     state.table(name, window)[key] = part
         for queue, moves in zip((state.event_timers, state.processing_timers), timers, strict=True):
             self._settle_timers(queue, whole, moves, lambda start, end: named[start, end])
+        if self._counter is not None:
+            counts = state.table(self._counter)
+            for key, count in rows_of(seen):
+                counts[key] = count
 
     def _forget(self, name: str, key: Any, window: Any) -> None:
         """Forget a memory of a key and window."""
@@ -359,5 +376,7 @@ def _rows_of(tables: Mapping[Any, Any]) -> list[Any]:
 
 
 def _ends(window: Any) -> tuple[int, int]:
-    """Start and end of a window; of the global one those that it has in native code."""
-    return (0, -(1 << 63)) if window is GLOBAL_WINDOW else window
+    """Start and end of a window; of those without an end what they have in native code."""
+    if window is GLOBAL_WINDOW:
+        return 0, NO_TIME
+    return (window.id, NO_TIME) if type(window) is CountWindow else window

@@ -24,6 +24,8 @@ from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
 from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.state.timers import TimerQueue
 from penstock.runtime.windows.assigners import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
     EventTimeSessionWindows,
     GlobalWindows,
     ProcessingTimeSessionWindows,
@@ -52,12 +54,14 @@ from penstock.runtime.windows.triggers import (
     Trigger,
 )
 
-_NO_TIME = -(1 << 63)
+NO_TIME = -(1 << 63)
+"""Where the global window, and those of a number of records, end in native code."""
 
 _TUMBLING = TumblingEventTimeWindows, TumblingProcessingTimeWindows
 _SLIDING = SlidingEventTimeWindows, SlidingProcessingTimeWindows
 _FOLDS = SumAggregator, ComparableAggregator
 _SESSIONS = EventTimeSessionWindows, ProcessingTimeSessionWindows
+_NUMBERED = CountTumblingWindowAssigner, CountSlidingWindowAssigner
 
 
 class Operator(Protocol):
@@ -110,6 +114,8 @@ def kind_of_windows(
     """Which native code windows have, if they have some: by time with their own trigger, by count, or any others."""
     if assigner.constant is not None:
         return "triggered" if counted_by(trigger, evictor) is None else "counted"
+    if isinstance(assigner, _NUMBERED):
+        return "triggered"
     usual = EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger
     return "usual" if type(trigger) is usual and evictor is None else "triggered"
 
@@ -164,7 +170,8 @@ def shows_windows(function: WindowFunction) -> bool:
 def spans_of(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None:
     """The kind and the spans of an assigner that is one of Flink's, as it is."""
     spans: tuple[str, list[int]] | None = None
-    if type(assigner) not in (*_TUMBLING, *_SLIDING, *_SESSIONS, GlobalWindows):  # not one that derives from these
+    known = *_TUMBLING, *_SLIDING, *_SESSIONS, *_NUMBERED, GlobalWindows
+    if type(assigner) not in known:  # not one that derives from these
         return None
     if isinstance(assigner, GlobalWindows):
         spans = "global", []
@@ -174,6 +181,8 @@ def spans_of(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None
         spans = "panes", [assigner.size, assigner.slide, assigner.offset]
     elif isinstance(assigner, _SESSIONS):
         spans = "sessions", [assigner.session_gap]
+    elif isinstance(assigner, _NUMBERED):
+        spans = "counted", [assigner.window_size, getattr(assigner, "window_slide", assigner.window_size)]
     return None if spans is None or any(abs(span) >= 1 << 62 for span in spans[1]) else spans
 
 
@@ -232,7 +241,7 @@ class NativeWindows(TimedStage):
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
         if not self._here and not self._take_over():
             return None, [0], start, True
-        watermark, now = (self._time.watermark, None) if self._event_time else (_NO_TIME, self._time.clock.now())
+        watermark, now = (self._time.watermark, None) if self._event_time else (NO_TIME, self._time.clock.now())
         taken = self._windows.run(batch, start, end, watermark, now)
         if now is not None:
             self._time.clock.add(self._time)
@@ -259,7 +268,7 @@ class NativeWindows(TimedStage):
         show, forget = self._operator.show, self._operator.forget
         try:
             for key, start, end, fires, clears, value in fired.objects():
-                window = _named(start, end)
+                window = self.named(start, end)
                 if fires:
                     show(key, window, value if self._all else [value])
                 if clears:
@@ -328,6 +337,10 @@ class NativeWindows(TimedStage):
         batches = batches_of(self._functions, [self._listed(), values, waiting])
         return None if batches is None else (*batches, contents)
 
+    def named(self, start: int, end: int) -> Any:
+        """The window that has these ends in native code."""
+        return TimeWindow(start, end) if end != NO_TIME else GLOBAL_WINDOW
+
     def _sessions(self) -> Iterator[Any]:
         """The windows that merge, and those under whose names their contents are."""
         sessions = self._state.find(SESSIONS) or {}
@@ -355,7 +368,7 @@ class NativeWindows(TimedStage):
         contents: Sequence[Any],
     ) -> _Named:
         """Bring contents and the sets of sessions up to date; returns windows by their ends."""
-        state, named = self._state, _Named()
+        state, named = self._state, _Named(self)
         slot = state.slot
         for state.slot, start, end in rows_of(removed):
             state.drop(STATE, named[start, end])
@@ -384,16 +397,14 @@ class NativeWindows(TimedStage):
 
 
 class _Named(dict[Any, Any]):
-    """Windows by start and end, each made once."""
+    """The windows of an operator by start and end, each made once."""
+
+    def __init__(self, windows: NativeWindows) -> None:
+        self._windows = windows
 
     def __missing__(self, times: tuple[int, int]) -> Any:
-        window = self[times] = _named(*times)
+        window = self[times] = self._windows.named(*times)
         return window
-
-
-def _named(start: int, end: int) -> Any:
-    """The window with these ends, which the global one has in native code only."""
-    return TimeWindow(start, end) if end != _NO_TIME else GLOBAL_WINDOW
 
 
 def apart(values: list[Any], in_place: bool) -> tuple[list[Any], list[Any]]:

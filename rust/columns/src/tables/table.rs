@@ -71,6 +71,11 @@ impl Table {
         self.index.find(hash, |&number| keys[number as usize] == key).map(|&number| number as usize)
     }
 
+    /// A key by number.
+    pub fn key<'a>(&'a self, number: usize, arena: &'a Bump) -> Value<'a> {
+        self.keys.get(number, arena)
+    }
+
     /// The value of a key by number.
     #[inline]
     pub fn value<'a>(&'a self, number: usize, arena: &'a Bump) -> Value<'a> {

@@ -20,9 +20,14 @@ impl Window {
         self.end.wrapping_sub(1)
     }
 
-    /// Whether it is the only one of its key.
-    pub fn is_global(self) -> bool {
-        self == Self::GLOBAL
+    /// The one of a number, whose end never comes.
+    pub fn numbered(number: i64) -> Self {
+        Self { start: number, ..Self::GLOBAL }
+    }
+
+    /// Whether its end never comes.
+    pub fn is_endless(self) -> bool {
+        self.end == Self::GLOBAL.end
     }
 
     /// The one that has this time alone.
@@ -48,6 +53,13 @@ pub enum Assigner {
         /// The gap.
         gap: i64,
     },
+    /// Windows of a number of records, by the place that a record has among those of its key.
+    Counted {
+        /// How many records are in one.
+        size: i64,
+        /// From the first record of one to that of the next.
+        slide: i64,
+    },
     /// The only window of a key.
     Global,
 }
@@ -58,8 +70,14 @@ impl Assigner {
         match self {
             Self::Panes { size, slide, .. } => size > 0 && slide > 0,
             Self::Sessions { gap } => gap > 0,
+            Self::Counted { size, slide } => size > 0 && slide > 0,
             Self::Global => true,
         }
+    }
+
+    /// Whether its windows have ends, at which they can fire.
+    pub fn is_timed(self) -> bool {
+        matches!(self, Self::Panes { .. } | Self::Sessions { .. })
     }
 
     /// Whether windows that touch become one.
@@ -83,6 +101,13 @@ pub fn panes(time: i64, size: i64, slide: i64, offset: i64) -> Result<impl Itera
     }))
 }
 
+/// The windows that hold the record at a place, from 0, the last one first.
+pub fn numbered(place: i64, size: i64, slide: i64) -> impl Iterator<Item = Window> {
+    let before = place.saturating_sub(size); // the windows that begin here do not reach so far
+    let first = if before < 0 { 0 } else { before / slide + 1 };
+    (first..=place / slide).rev().map(Window::numbered)
+}
+
 /// Puts windows in the order of a Java `HashSet` that they entered by start, and that has held up to `size` windows.
 pub fn java_order(windows: &mut [(Window, usize)], size: usize) {
     let mut buckets = 16;
@@ -99,4 +124,22 @@ fn spread(window: Window) -> u32 {
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     let hash = (x ^ (x >> 31)) as u32;
     hash ^ (hash >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbered_windows_hold_the_records_between_their_first_and_last() {
+        for (size, slide) in [(1, 1), (3, 3), (4, 2), (5, 1), (2, 5), (3, 2)] {
+            for place in 0..40 {
+                let holds = |number: &i64| (number * slide..number * slide + size).contains(&place);
+                let expected: Vec<i64> = (0..=place).rev().filter(holds).collect();
+                let numbers: Vec<i64> = numbered(place, size, slide).map(|window| window.start).collect();
+                assert_eq!(numbers, expected, "{place} of {size} each {slide}");
+            }
+        }
+        assert_eq!(numbered(i64::MAX, 2, 1).count(), 2);
+    }
 }

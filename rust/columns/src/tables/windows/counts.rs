@@ -42,7 +42,7 @@ pub struct CountSpec {
     pub contents: Contents,
     /// Whether results come with their keys.
     pub shows: bool,
-    /// A function of key, nothing, and list of contents, or without the key: what it gives are the results.
+    /// A function of key, window, and list of contents, or without the key: what it gives are the results.
     pub seeing: Option<Program>,
 }
 

@@ -121,7 +121,7 @@ impl Windows {
     /// `None` where the functions do not take as many arguments as they will be given, or a span is not positive.
     pub fn new(spec: Spec) -> Option<Self> {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
-        let fits = fits && spec.assigner.fits() && spec.assigner != Assigner::Global && spec.contents.fits(spec.assigner.merges());
+        let fits = fits && spec.assigner.fits() && spec.assigner.is_timed() && spec.contents.fits(spec.assigner.merges());
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
         fits.then(|| {
             let entries = empty(&spec);

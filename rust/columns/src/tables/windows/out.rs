@@ -85,8 +85,9 @@ impl<'p> Out<'p> {
     {
         let values = std::slice::from_ref(arena.alloc(value));
         let Some((program, constants)) = self.seeing else { return Ok(values) };
-        let times = arena.alloc([Value::Int(window.start), Value::Int(window.end)]);
-        let window = if self.endless { Value::None } else { Value::Tuple(times) }; // of one without an end nothing is known
+        let last = if self.endless { i64::MAX } else { window.last() };
+        let times = &*arena.alloc([last, window.start, window.end].map(Value::Int));
+        let window = Value::Tuple(if self.endless { &times[..1] } else { times });
         let seen = if self.all { value } else { Value::List(values) };
         let inputs = &mut [Input::Value(key), Input::Value(window), Input::Value(seen)];
         let inputs = if program.parameters() == 2 { &mut inputs[1..] } else { inputs };

@@ -75,7 +75,7 @@ impl<'r> Run<'r> {
                 let window = Window { start: time, end: time.checked_add(gap).ok_or(Doubt)? };
                 self.add_to_session(window, hash, key, record, arena)?
             }
-            Assigner::Global => return Err(Refusal::Doubt), // it has no end to fire at
+            Assigner::Counted { .. } | Assigner::Global => return Err(Refusal::Doubt), // they have no end to fire at
         };
         let late = !taken && time.checked_add(self.spec.lateness).is_some_and(|time| time <= self.watermark);
         Ok(if late { Fate::Late } else { Fate::Taken })

@@ -119,9 +119,10 @@ impl TriggerWindows {
         self.state.entries.full()
     }
 
-    /// How many entries Python's tables have for these: contents, what is remembered, and windows that merge.
+    /// How many entries Python's tables have for these: contents, what is remembered, windows that merge, and
+    /// counts.
     pub fn entries(&self) -> usize {
-        self.len() + self.state.memory.len() + self.state.living
+        self.len() + self.state.memory.len() + self.state.living + self.state.seen.len()
     }
 
     /// Whether accumulators are changed in place.
@@ -145,18 +146,19 @@ impl TriggerWindows {
     }
 
     /// Takes the state of Python in place of this one: windows that merge, contents, what is remembered, and the timers of event
-    /// time and by the clock; `contents`: accumulators that are changed in place. Doubt: something of it cannot be here, and
-    /// nothing is.
+    /// time and by the clock; `seen`: how many records keys have had, where windows are numbered; `contents`: accumulators that
+    /// are changed in place. Doubt: something of it cannot be here, and nothing is.
     pub fn load(
         &mut self,
         listed: &[Batch],
         values: &[Batch],
         remembered: &[Batch],
         timers: [&[Batch]; 2],
+        seen: &[Batch],
         contents: &[Tree],
     ) -> Result<(), Doubt> {
         self.clear();
-        self.state.load((listed, values, contents), remembered, timers).inspect_err(|Doubt| self.clear())
+        self.state.load((listed, values, contents), remembered, timers, seen).inspect_err(|Doubt| self.clear())
     }
 
     /// Forgets everything.

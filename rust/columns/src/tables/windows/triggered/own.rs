@@ -133,7 +133,7 @@ fn place(time: &Expr) -> Option<Place> {
 fn window_of<'a>(when: When<'a>, arena: &'a Bump) -> Input<'a> {
     let window = when.window;
     let all = arena.alloc([window.last(), window.start, window.end].map(Value::Int));
-    Input::Value(Value::Tuple(if window.is_global() { &all[..1] } else { all }))
+    Input::Value(Value::Tuple(if window.is_endless() { &all[..1] } else { all }))
 }
 
 /// What a method that answers has decided: 0, or 1 to fire, 2 to purge, and 3 for both.

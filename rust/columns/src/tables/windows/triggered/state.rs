@@ -6,9 +6,11 @@ use super::memory::Memory;
 use super::queues::Queues;
 use super::trigger::Decision;
 use crate::batch::Batch;
+use crate::column::Refusal;
 use crate::heap::Tree;
 use crate::program::Domain;
 use crate::tables::kept::Kept;
+use crate::tables::table::Table;
 use crate::tables::windows::entries::{ASKED, CHANGED, DEAD, Entries, GONE, HELD, LISTED, Window};
 use crate::tables::windows::news::{News, Rows, each, window};
 use crate::value::{Doubt, Value};
@@ -26,6 +28,8 @@ pub struct TriggerNews {
     pub all: bool,
     /// Of event time, and by the clock: whether it was added, time, key, start, end.
     pub timers: [Vec<Batch>; 2],
+    /// Where windows are numbered: key, and how many records it has had.
+    pub seen: Vec<Batch>,
 }
 
 /// The windows, with what belongs to them.
@@ -36,11 +40,13 @@ pub(super) struct State {
     pub memory: Memory,
     /// How many windows that merge are not over.
     pub living: usize,
+    /// Where windows are numbered: how many records each key has had.
+    pub seen: Table,
 }
 
 impl State {
     pub fn new(entries: Entries) -> Self {
-        Self { entries, queues: Queues::default(), memory: Memory::default(), living: 0 }
+        Self { entries, queues: Queues::default(), memory: Memory::default(), living: 0, seen: Table::default() }
     }
 
     /// The number of a window of a key. Doubt: it was another one before, and Python does not know that it is over.
@@ -48,6 +54,17 @@ impl State {
         let number = self.entries.find(hash, key, window);
         let returns = number.is_some_and(|number| self.entries.flags[number] & (DEAD | LISTED) == DEAD | LISTED);
         if returns { Err(Doubt) } else { Ok(number) }
+    }
+
+    /// The number of a key in the table of counts, and how many records it has had. Refused: it cannot be here.
+    pub fn place_of(&mut self, key: Value<'_>) -> Result<(usize, i64), Refusal> {
+        let hash = self.seen.hash(key)?;
+        let number = match self.seen.find(hash, key) {
+            Some(number) => number,
+            None => self.seen.insert(hash, key, Value::Int(0), false)?,
+        };
+        let place = self.seen.values().ints().map(|counts| counts[number]);
+        place.filter(|place| (0..i64::MAX).contains(place)).map(|place| (number, place)).ok_or(Refusal::Doubt)
     }
 
     /// The number of a window of a key, which may be a new one.
@@ -126,14 +143,21 @@ impl State {
                 arena.reset();
             }
         }
+        let mut seen = Rows::default();
+        for &number in self.seen.changed() {
+            let number = number as usize;
+            seen.push(&[self.seen.key(number, &arena), self.seen.value(number, &arena)])?;
+            arena.reset();
+        }
         let (windows, all) = (self.entries.news()?, self.queues.outgrown);
         self.settle();
-        let [forgotten, remembered, event, clock] = [forgotten, remembered, event, clock].map(Rows::finish);
-        Ok(TriggerNews { windows, forgotten, remembered, all, timers: [event, clock] })
+        let [forgotten, remembered, event, clock, seen] = [forgotten, remembered, event, clock, seen].map(Rows::finish);
+        Ok(TriggerNews { windows, forgotten, remembered, all, timers: [event, clock], seen })
     }
 
     fn settle(&mut self) {
         self.queues.settled();
+        self.seen.written();
         for number in self.memory.settled() {
             if self.entries.flags[number as usize] & GONE == 0 {
                 self.release(number as usize);
@@ -149,10 +173,15 @@ impl State {
         (listed, values, contents): (&[Batch], &[Batch], &[Tree]),
         remembered: &[Batch],
         timers: [&[Batch]; 2],
+        counted: &[Batch],
     ) -> Result<(), Doubt> {
-        let Self { entries, queues, memory, .. } = self;
+        let Self { entries, queues, memory, seen, .. } = self;
         entries.load(listed, values, &[], contents)?;
         let mut arena = Bump::new();
+        each(counted, &mut arena, |fields, _| match fields {
+            &[key, count @ Value::Int(_)] => seen.put(key, count).map(drop).map_err(|_| Doubt),
+            _ => Err(Doubt),
+        })?;
         each(remembered, &mut arena, |fields, _| {
             let &[key, start, end, value] = fields else { return Err(Doubt) };
             let number = place(entries, key, window(start, end)?)?;
@@ -173,7 +202,7 @@ impl State {
 
     /// Windows that something belongs to stay.
     fn hold_all(&mut self) {
-        let Self { entries, queues, memory, living } = self;
+        let Self { entries, queues, memory, living, .. } = self;
         for number in 0..entries.flags.len() {
             let lives = entries.merging && entries.flags[number] & DEAD == 0;
             *living += usize::from(lives);

@@ -78,7 +78,7 @@ fn what_python_does_not_know_is_handed_over_once() {
     assert_eq!((rows(&again.windows.values), rows(&again.remembered), rows(&again.timers[0])), (0, 0, 0));
     let mut other = super::tests::windows(TUMBLING, Trigger::Count(9), false, None);
     let rows: Vec<_> = news.timers.iter().map(|batches| timers_of(batches)).collect();
-    assert_eq!(other.load(&[], &news.windows.values, &news.remembered, [&rows[0], &rows[1]], &[]), Ok(()));
+    assert_eq!(other.load(&[], &news.windows.values, &news.remembered, [&rows[0], &rows[1]], &[], &[]), Ok(()));
     assert_eq!((other.entries(), other.next_due(Domain::Event)), (4, Some(9)));
 }
 

@@ -14,7 +14,7 @@ use crate::machine::{Input, MOST_STEPS};
 use crate::program::Domain;
 use crate::tables::kept::Kept;
 use crate::tables::windows::Spec;
-use crate::tables::windows::assigner::{Assigner, java_order, panes};
+use crate::tables::windows::assigner::{Assigner, java_order, numbered, panes};
 use crate::tables::windows::contents::{Contents, Ready};
 use crate::tables::windows::entries::{ASKED, DEAD, Entries, Window};
 use crate::tables::windows::next::Next;
@@ -101,10 +101,7 @@ impl<'r> Run<'r> {
         let evictor = spec.evictor.as_ref().map(|evictor| (evictor, evictor.constants(arena)));
         let Spec { assigner, contents, shows, seeing, .. } = &spec.windows;
         let all = matches!(contents, Contents::Elements);
-        let out = match assigner {
-            Assigner::Global => Out::endless(*shows, seeing.as_ref(), all, arena),
-            _ => Out::new(&spec.windows, arena),
-        };
+        let out = if assigner.is_timed() { Out::new(&spec.windows, arena) } else { Out::endless(*shows, seeing.as_ref(), all, arena) };
         let (steady, of_key) = (spec.steady().unwrap_or_default(), spec.windows.key.constants(arena));
         Self { spec, of_key, ready, trigger, evictor, state, times, out, steady }
     }
@@ -139,7 +136,7 @@ impl<'r> Run<'r> {
     {
         let record = Record { input: Input::Row(batch.records(), row), stamp: batch.time(row), key, hash: self.state.entries.hash(key)? };
         let time = if self.spec.event { record.stamp } else { Some(self.times.1) }.ok_or(Doubt)?;
-        let mut steps = Items::new_in(arena);
+        let (mut steps, mut counted) = (Items::new_in(arena), None);
         match self.spec.windows.assigner {
             Assigner::Panes { size, slide, offset } => {
                 for window in panes(time, size, slide, offset)? {
@@ -152,12 +149,22 @@ impl<'r> Run<'r> {
                 let window = Window { start: time, end: time.checked_add(gap).ok_or(Doubt)? };
                 steps.extend(self.session(window, record, arena)?);
             }
+            Assigner::Counted { size, slide } => {
+                let (number, place) = self.state.place_of(key)?;
+                for window in numbered(place, size, slide) {
+                    steps.push(self.step(window, record, None, arena)?);
+                }
+                counted = Some((number, place + 1));
+            }
             Assigner::Global => steps.push(self.step(Window::GLOBAL, record, None, arena)?),
         }
         let taken = !steps.is_empty();
         let mut kept = None;
         for step in steps {
             self.apply(step, record, &mut kept);
+        }
+        if let Some((number, count)) = counted {
+            self.state.seen.set(number, Value::Int(count));
         }
         let late = !taken && self.spec.event && time.checked_add(self.spec.windows.lateness).is_some_and(|time| time <= self.times.0);
         Ok(if late { Fate::Late } else { Fate::Taken })
