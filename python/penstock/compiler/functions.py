@@ -44,6 +44,7 @@ from penstock.compiler.signatures import LIBRARY, Use
 from penstock.compiler.statements import Statements, refused_class
 from penstock.compiler.trees import TREES, Absence, ParsedFile, Tree, Trees
 from penstock.compiler.trigger_states import trigger_states
+from penstock.compiler.walruses import with_plain_assignments
 from penstock.compiler.windows import with_window
 
 _LIBRARY = os.path.dirname(os.__file__)
@@ -253,6 +254,7 @@ class _Unit:
             file = self.trees.file(code.co_filename, function.__globals__)
             if file is None:
                 raise RefusedError("its source is not available")
+            tree = with_plain_assignments(tree)
             if call.method in kinds.SEES_WINDOW:
                 parameter = parameters_of(function, call, tree)[0][-2]  # with and without a key
                 tree = with_window(tree, parameter, context=call.method == "process")
