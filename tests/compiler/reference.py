@@ -147,6 +147,7 @@ class Program:
         data = json.loads(text)
         assert data["v"] == 1
         self.functions = data["functions"]
+        self.classes = getattr(text, "classes", ())
         self.steps = 0
 
     def run(self, *arguments: Any) -> Any:
@@ -316,6 +317,13 @@ class _Frame:
     def of_list(self, *parts: Any) -> Any:
         return self.values(parts)
 
+    def of_object(self, number: int, attributes: Any) -> Any:
+        cls, names = self.program.classes[number]
+        instance = object.__new__(cls)
+        for name, value in zip(names, self.value(attributes), strict=True):
+            object.__setattr__(instance, name, value)
+        return instance
+
     def of_dict(self, *pairs: Any) -> Any:
         return {self.value(key): self.value(value) for key, value in pairs}
 
@@ -327,7 +335,7 @@ class _Frame:
 
     def of_attr(self, value: Any, name: str) -> Any:
         receiver = self.value(value)
-        if not isinstance(receiver, Row | date | timedelta) and not hasattr(receiver, "__dataclass_fields__"):
+        if not isinstance(receiver, Row | date | timedelta) and name not in getattr(receiver, "__dict__", ()):
             raise Doubt("has no fields")
         return getattr(receiver, name)
 

@@ -275,12 +275,14 @@ class Program:
 
     Args:
         text: JSON, as ``penstock.compiler`` writes it.
+        classes: those whose objects it makes, each with the names of its attributes, by the number that they have in it.
 
     Raises:
-        ValueError: the text is not a program, or calls something that is not known here.
+        ValueError: the text is not a program, or calls something that is not known here; or objects of a class are more than
+            their attributes.
     """
 
-    def __new__(cls, text: str) -> Program: ...
+    def __new__(cls, text: str, classes: Sequence[tuple[type, Sequence[str]]] = ()) -> Program: ...
     @property
     def parameters(self) -> int:
         """How many arguments the function takes."""

@@ -49,6 +49,10 @@ class Calls(Dates):
     """The translator of calls."""
 
     @abstractmethod
+    def new_object(self, static: Static, node: ast.Call) -> Json | None:
+        """An object of a class of the program; None for another class."""
+
+    @abstractmethod
     def program_call(self, static: Static, node: ast.Call, use: Use) -> Json:
         """A call of a function of the program, which is compiled."""
 
@@ -160,6 +164,9 @@ class Calls(Dates):
         special = self._special(value, node, use, title)
         if special is not None:
             return special
+        instance = self.new_object(static, node) if isinstance(value, type) else None
+        if instance is not None:
+            return instance
         if isinstance(value, MethodDescriptorType) and value.__objclass__ is str and node.args:
             return self._text_method(value, node, use)
         self._check_effects(static, node)

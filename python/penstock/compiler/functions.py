@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType
@@ -18,11 +16,12 @@ from typing import Any
 
 from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler import kinds
-from penstock.compiler.accumulators import is_changed, is_shown
 from penstock.compiler.aliases import aliases_of
+from penstock.compiler.bodies import Body
+from penstock.compiler.constructors import with_attributes
 from penstock.compiler.dates import GIVES, gives_dates
 from penstock.compiler.imports import imports_of, stored_names
-from penstock.compiler.invocations import Invocation, bound_method, defaults_of, member, parameters_of, plain_function
+from penstock.compiler.invocations import Invocation, bound_method, member, parameters_of, plain_function
 from penstock.compiler.kept import kept_by, variable, with_kept
 from penstock.compiler.lists import Lists, lists_of
 from penstock.compiler.names import (
@@ -41,13 +40,11 @@ from penstock.compiler.process import is_context, states_of
 from penstock.compiler.process_states import KeyedStates
 from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
 from penstock.compiler.signatures import LIBRARY, Use
-from penstock.compiler.statements import Statements, refused_class
 from penstock.compiler.trees import TREES, Absence, ParsedFile, Tree, Trees
 from penstock.compiler.trigger_states import trigger_states
 from penstock.compiler.walruses import with_plain_assignments
 from penstock.compiler.windows import with_window
 
-_LIBRARY = os.path.dirname(os.__file__)
 _LONGEST = 1 << 20
 
 
@@ -75,7 +72,7 @@ def compile_function(function: Any, kind: str, trees: Trees = TREES) -> Compiled
         return Refusal("its expressions are nested too deeply")
     except Exception as error:  # an object of the user's that is not what it seems must not end the program
         return Refusal(f"it cannot be looked at: {type(error).__name__}: {error}")
-    text = program_text(unit.functions, len(unit.states.native))
+    text = program_text(unit.functions, len(unit.states.native), unit.classes)
     if len(text) > _LONGEST:
         return Refusal(f"its constants have more than {_LONGEST >> 20} MB")
     states = tuple((name, *state) for name, state in unit.states.native.items())
@@ -118,6 +115,8 @@ class _Unit:
     answering: FunctionType | None = None  # the method of a trigger that answers with a TriggerResult
     merging: FunctionType | None = None  # the function that makes two accumulators one
     kept_attributes: tuple[tuple[str, ...], int] = (), 0
+    classes: list[tuple[type, tuple[str, ...]]] = field(default_factory=list)  # whose objects it makes, with attributes
+    blank: object = field(default_factory=object)  # the object that an ``__init__`` gets
     entry: int = 0  # the number of the user's function; the one before emits what it gives
 
     def compile_entry(self, function: Any, kind: str, count: int) -> None:
@@ -260,6 +259,8 @@ class _Unit:
                 tree = with_window(tree, parameter, context=call.method == "process")
             elif call.method in kinds.OF_TRIGGER:
                 tree = with_window(tree, parameters_of(function, call, tree)[0][-1], context=False)
+            elif call.makes:
+                tree = with_attributes(tree, code.co_varnames[0], call.makes)
             elif call.method in kinds.KEEPING:
                 itself = code.co_varnames[0] if first else ""
                 names, _ = self.kept_attributes = kept_by(first[0], tree, itself) if first else ((), 0)
@@ -319,7 +320,7 @@ class _Unit:
         aliases = aliases_of(scope, lists.values, tree)
         held = dict(self.states.lists.get(tree, {}))
         lists = replace(lists, growing=lists.growing.difference(aliases).union(held))
-        body = _Body(self, scope, lists, result, is_generator or lists.sink is not None)
+        body = Body(self, scope, lists, result, is_generator or lists.sink is not None)
         body.matches = matches_of(scope, lists.values, tree)
         body.aliases = aliases
         states = list(self.states.native)
@@ -333,83 +334,6 @@ class _Unit:
         else:
             statements += body.statements(tree.body)
         return {"params": len(parameters), "locals": scope.count, "body": statements}
-
-
-class _Body(Statements):
-    """A function, with the other functions of its program."""
-
-    def __init__(self, unit: _Unit, scope: Scope, lists: Lists, result: Use, is_generator: bool) -> None:
-        super().__init__(scope, lists, result, is_generator)
-        self.unit = unit
-        self.makes_sets = unit.makes_sets
-        self.merges = scope.function is unit.merging
-        self.answers = scope.function is unit.answering
-
-    def combining(self, function: Any, method: str, count: int, node: ast.AST) -> int:
-        plain, first, keywords = plain_function(bound_method(function, method))
-        if plain is None or plain in LIBRARY:
-            raise RefusedError(f"{method}() of the state's function is not written in Python", node)
-        changes: Sequence[int] = ()
-        if method == "add" and is_changed(plain, self.unit.trees):
-            if is_shown(plain_function(bound_method(function, "get_result"))[0], self.unit.trees):
-                raise RefusedError("add() changes an accumulator that other code could see", node)
-            changes = kinds.ACCUMULATORS["add"]
-        return self.unit.compile(plain, Invocation(first, keywords, count=count, changes=changes))
-
-    def program_call(self, static: Static, node: ast.Call, use: Use) -> Json:
-        plain, first, keywords = plain_function(static.value)
-        if plain is None:
-            raise refused_class(static, node)
-        if any(isinstance(argument, ast.Starred) for argument in node.args):
-            raise RefusedError(f"{static.text}() with * cannot be translated", node)
-        code = plain.__code__
-        names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-        free = [name for name in names[len(first) :] if name not in keywords]
-        values: dict[str, ast.expr] = {}
-        positional = [name for name in names[len(first) : code.co_argcount] if name not in keywords]
-        if len(node.args) > len(positional):
-            raise RefusedError(f"{static.text}() is called with {len(node.args)} arguments", node)
-        values.update(zip(positional, node.args, strict=False))
-        keywords = dict(keywords)
-        for keyword in node.keywords:
-            if keyword.arg is None or keyword.arg not in free or keyword.arg in values:
-                raise RefusedError(f"{static.text}() with {keyword.arg or '**'} cannot be translated", node)
-            values[keyword.arg] = keyword.value
-        defaults = defaults_of(plain)
-        arguments: list[Json] = []
-        for name in free:
-            if name in values and is_context(self.scope.static(values[name])):
-                keywords[name] = self.unit.context
-            elif name in values:
-                arguments.append(self.expression(values[name]))
-            elif name in defaults:
-                arguments.append(self.static_value(Static(defaults[name], f"the default of {name}"), Use.KEEP, node))
-            else:
-                raise RefusedError(f"{static.text}() is called without {name}", node)
-        try:
-            yields = self._yields(plain, use)
-            number = self.unit.compile(plain, Invocation(first, keywords, yields=yields))
-        except RefusedError as error:
-            if _is_of_library(plain):
-                raise RefusedError(f"calls {static.text}(), which {error.reason}", node) from None
-            if error.file is None:
-                error.node = node
-            raise
-        result = ["call", number, *arguments]
-        item = self.scope.fresh() if yields else -1
-        return ["each", ["local", item], [[item, result, []]]] if yields else result
-
-    def _yields(self, function: FunctionType, use: Use) -> bool:
-        """Whether a function is a generator that may run to its end before its first item is looked at: what it yields
-        is gone through, and nothing changes meanwhile that it could see."""
-        is_generator = bool(function.__code__.co_flags & CO_GENERATOR)
-        return is_generator and use is Use.ITERATE and self.unit.is_pure and not self.unit.states.native
-
-
-def _is_of_library(function: FunctionType) -> bool:
-    """Whether a function is of Python's library or an installed one, where a place helps nobody."""
-    path = function.__code__.co_filename
-    return path.startswith(_LIBRARY) or any(folder in path for folder in ("site-packages", "dist-packages"))
 
 
 def _is_empty(node: ast.stmt) -> bool:

@@ -27,6 +27,7 @@ class Invocation:
         method: what an operator calls it as; "" if another function calls it.
         kept: variables that are parameters in front of its arguments.
         yields: it is a generator, and what it yields is gone through where it is called.
+        makes: it is an ``__init__``, and gives these attributes of its object as a tuple.
     """
 
     first: Sequence[Any] = ()
@@ -38,6 +39,7 @@ class Invocation:
     method: str = ""
     kept: Sequence[str] = ()
     yields: bool = False
+    makes: tuple[str, ...] = ()
 
 
 def plain_function(called: Any) -> tuple[FunctionType | None, list[Any], dict[str, Any]]:

@@ -308,7 +308,7 @@ def _known(result: Compiled | Refusal) -> Compiled | Refusal:
     functions = native.functions()
     try:
         if isinstance(result, Compiled) and functions is not None:
-            functions.Program(filled(result.program, lambda *_: None))
+            functions.Program(filled(result.program, lambda *_: None), getattr(result.program, "classes", ()))
     except ValueError:
         return Refusal("native code has no form of an expression in it")
     return result

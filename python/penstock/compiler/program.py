@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,10 +52,12 @@ class RefusedError(Exception):
         self.place: tuple[int, int] | None = None
 
 
-def program_text(functions: list[Json], states: int = 0) -> str:
-    """The JSON of functions, which may use so many states of a key; the operator calls the first."""
+def program_text(functions: list[Json], states: int = 0, classes: Sequence[tuple[type, tuple[str, ...]]] = ()) -> str:
+    """The JSON of functions, which may use so many states of a key, and make objects of classes with these attributes;
+    the operator calls the first."""
     of_states = {"states": states} if states else {}
-    return json.dumps({"v": VERSION, "functions": functions, **of_states}, separators=(",", ":"))
+    text = json.dumps({"v": VERSION, "functions": functions, **of_states}, separators=(",", ":"))
+    return constants.ProgramText(text, classes) if classes else text
 
 
 def constant(value: object, *, sets: bool = False) -> Json:

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from penstock.compiler.trees import Tree
 
-S = TypeVar("S", bound=ast.stmt)
 N = TypeVar("N", bound=ast.AST)
 
 
@@ -51,7 +50,7 @@ class _Hoisting(ast.NodeTransformer):
         node.test, node.body = _placed(ast.Constant(True), node.test), [*first, *node.body]
         return node
 
-    def _behind(self, node: S, field: str) -> list[ast.stmt]:
+    def _behind(self, node: ast.stmt, field: str) -> list[ast.stmt]:
         """A statement behind the assignments that are evaluated first in a field of it."""
         statements: list[ast.stmt] = []
         while (place := _first(node, field)) is not None:

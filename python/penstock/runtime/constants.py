@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta, timezone
 from typing import Any, cast
 
@@ -87,6 +87,21 @@ def article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 
 
+class ProgramText(str):
+    """A program that makes objects: with their classes, each with the names of its attributes, by number."""
+
+    __slots__ = ("classes",)
+    classes: tuple[tuple[type, tuple[str, ...]], ...]
+
+    def __new__(cls, text: str, classes: Sequence[tuple[type, tuple[str, ...]]] = ()) -> ProgramText:
+        program = super().__new__(cls, text)
+        program.classes = tuple(classes)
+        return program
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.classes)
+
+
 def reads_opened(text: str) -> bool:
     """Whether a program may read attributes that ``open`` assigns. (A text in it would have its quotes escaped.)"""
     return '["opened",' in text
@@ -95,7 +110,10 @@ def reads_opened(text: str) -> bool:
 def filled(text: str, values: Callable[[str, bool], Json]) -> str:
     """A program with constants in place of the attributes that ``open`` assigns (``["opened", name, keeps]``).
     ``values`` takes the name of one, and whether the result may hold the object itself."""
-    return json.dumps(_filled(json.loads(text), values), separators=(",", ":")) if reads_opened(text) else text
+    if not reads_opened(text):
+        return text
+    whole = json.dumps(_filled(json.loads(text), values), separators=(",", ":"))
+    return ProgramText(whole, text.classes) if isinstance(text, ProgramText) else whole
 
 
 def _filled(node: Json, values: Callable[[str, bool], Json]) -> Json:

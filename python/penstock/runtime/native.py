@@ -28,7 +28,7 @@ def program(functions: ModuleType, text: str | None) -> Any:
     """A function of the user that was compiled, as a native program; None where there is none, or where this native
     module does not know all that it uses, as it is another one than that of the planner."""
     try:
-        return None if text is None else functions.Program(text)
+        return None if text is None else functions.Program(text, getattr(text, "classes", ()))
     except ValueError:
         return None
 

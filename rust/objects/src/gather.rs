@@ -84,7 +84,7 @@ fn containers(values: &[Item<'_, '_>], first: Item<'_, '_>, depth: usize) -> Opt
     if class.is(&rows(first.py()).ok()?.class) {
         return of_rows(values, first, depth);
     }
-    let class = class_of(&class)?;
+    let class = class_of(first)?;
     Some(Data::Rows(class.shape.clone(), of_class(values, &class, depth)?))
 }
 

@@ -4,16 +4,20 @@ use penstock_columns::python::runs_on;
 use penstock_columns::{Accumulator as Accumulating, Batch as Columns, Column, Data, Pipeline as Stages, Program as Functions, Stage};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 use super::batches::Batch;
+use super::shapes::class_named;
 
 /// A function of Python, translated.
 ///
 /// Args:
 ///     text: JSON, as ``penstock.compiler`` writes it.
+///     classes: those whose objects it makes, each with the names of its attributes, by the number that they have in it.
 ///
 /// Raises:
-///     ValueError: the text is not a program, or calls something that is not known here.
+///     ValueError: the text is not a program, or calls something that is not known here; or objects of a class are more than
+///         their attributes.
 #[pyclass(frozen, module = "penstock._native")]
 pub struct Program {
     /// The same without Python.
@@ -23,9 +27,15 @@ pub struct Program {
 #[pymethods]
 impl Program {
     #[new]
-    fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
+    #[pyo3(signature = (text, classes=vec![]))]
+    fn new(py: Python<'_>, text: &str, classes: Vec<(Bound<'_, PyType>, Vec<String>)>) -> PyResult<Self> {
         runs_on(py.version_info().minor);
-        let functions = Functions::parse(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut shapes = Vec::with_capacity(classes.len());
+        for (class, names) in &classes {
+            let refused = || PyValueError::new_err(format!("objects of {class} are more than their attributes"));
+            shapes.push(class_named(class, names).ok_or_else(refused)?.shape.as_ref().clone());
+        }
+        let functions = Functions::parse_with(text, &shapes).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Self { functions })
     }
 

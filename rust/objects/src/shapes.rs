@@ -1,4 +1,5 @@
-//! Classes whose objects can be columns: `Row`, and dataclasses that are nothing but their fields.
+//! Classes whose objects can be columns: `Row`, dataclasses that are nothing but their fields, and plain classes, which are
+//! nothing but what their `__init__` assigns.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,9 +8,9 @@ use penstock_columns::Shape;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
-/// A dataclass.
+/// A class.
 pub struct Class {
     /// The class itself.
     pub object: Py<PyType>,
@@ -36,8 +37,34 @@ fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is known of a class; `None` where its objects can be no columns.
-pub fn class_of(class: &Bound<'_, PyType>) -> Option<Arc<Class>> {
+/// What is known of the class of an object; `None` where its objects can be no columns. Those of a plain class have the
+/// attributes of the first one.
+pub fn class_of(object: Borrowed<'_, '_, PyAny>) -> Option<Arc<Class>> {
+    class_with(&object.get_type(), || names_of(object))
+}
+
+/// The same of a class whose objects have these attributes.
+pub fn class_named(class: &Bound<'_, PyType>, names: &[String]) -> Option<Arc<Class>> {
+    let known = class_with(class, || Some(names.to_vec()))?;
+    let same = known.shape.names.iter().flatten().map(|name| &**name).eq(names.iter().map(|name| &**name));
+    same.then_some(known)
+}
+
+/// The names in the dictionary of an object, in order.
+fn names_of(object: Borrowed<'_, '_, PyAny>) -> Option<Vec<String>> {
+    // SAFETY: it is an object; what comes back is owned, or nothing with an error that is cleared
+    let owned = unsafe { ffi::PyObject_GenericGetDict(object.as_ptr(), std::ptr::null_mut()) };
+    // SAFETY: as above
+    let Some(dictionary) = (unsafe { Bound::from_owned_ptr_or_opt(object.py(), owned) }) else {
+        // SAFETY: the interpreter is here
+        unsafe { ffi::PyErr_Clear() };
+        return None;
+    };
+    dictionary.cast_exact::<PyDict>().ok()?.keys().extract().ok()
+}
+
+/// What is known of a class; `attributes` are those of an object of a plain one.
+fn class_with(class: &Bound<'_, PyType>, attributes: impl FnOnce() -> Option<Vec<String>>) -> Option<Arc<Class>> {
     let known = |registry: &Registry| {
         let number = registry.numbers.as_ref()?.get(&(class.as_ptr() as usize))?;
         Some(number.and_then(|number| registry.classes.get(number as usize - 1).cloned()))
@@ -45,7 +72,7 @@ pub fn class_of(class: &Bound<'_, PyType>) -> Option<Arc<Class>> {
     if let Some(known) = known(&registry()) {
         return known;
     }
-    let fields = fields_of(class).ok().flatten(); // without the lock: it calls Python
+    let fields = fields_of(class, attributes).ok().flatten(); // without the lock: it calls Python
     let mut registry = registry();
     if let Some(known) = known(&registry) {
         return known;
@@ -73,19 +100,43 @@ pub fn class(number: u32) -> Option<Arc<Class>> {
     registry().classes.get((number as usize).checked_sub(1)?).cloned()
 }
 
-/// The fields of a dataclass, and whether they are slots; `None` where it is none, or an object has more than its fields.
-fn fields_of(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, bool)>> {
+/// The fields of a dataclass, or the attributes of the objects of a plain class, and whether they are slots; `None` where
+/// objects have more than these, or ways of their own to be made, read or pickled.
+fn fields_of(class: &Bound<'_, PyType>, attributes: impl FnOnce() -> Option<Vec<String>>) -> PyResult<Option<(Vec<String>, bool)>> {
     let py = class.py();
     let object = py.import("builtins")?.getattr("object")?;
     let same = |name: &str| PyResult::Ok(class.getattr(name)?.is(&object.getattr(name)?));
-    if !class.getattr("__dict__")?.contains("__dataclass_fields__")? || !same("__new__")? || !same("__getattribute__")? {
+    if !same("__new__")? || !same("__getattribute__")? {
         return Ok(None);
     }
     let mut names: Vec<String> = Vec::new();
-    for field in py.import("dataclasses")?.call_method1("fields", (class,))?.try_iter()? {
-        names.push(field?.getattr("name")?.extract()?);
+    if class.getattr("__dict__")?.contains("__dataclass_fields__")? {
+        for field in py.import("dataclasses")?.call_method1("fields", (class,))?.try_iter()? {
+            names.push(field?.getattr("name")?.extract()?);
+        }
+    } else if is_usual(class, &object)? {
+        names = attributes().unwrap_or_default();
+        if names.is_empty() {
+            return Ok(None);
+        }
+    } else {
+        return Ok(None);
     }
-    let member = py.import("types")?.getattr("MemberDescriptorType")?;
+    let slots = slots_of(class, &names)?;
+    Ok(slots.map(|slots| (names, slots)))
+}
+
+/// Whether objects of a plain class are made, pickled and ended as those of `object` are.
+fn is_usual(class: &Bound<'_, PyType>, object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let same = |name: &str| PyResult::Ok(class.getattr(name)?.is(&object.getattr(name)?));
+    let usual = class.get_type().is(class.py().get_type::<PyType>()) && same("__reduce_ex__")? && same("__reduce__")?;
+    let pickles = class.hasattr("__getstate__")? && !(object.hasattr("__getstate__")? && same("__getstate__")?);
+    Ok(usual && !pickles && !class.hasattr("__setstate__")? && !class.hasattr("__del__")?)
+}
+
+/// Whether attributes of objects are slots; `None` where there are others, or the class decides what one is.
+fn slots_of(class: &Bound<'_, PyType>, names: &[String]) -> PyResult<Option<bool>> {
+    let member = class.py().import("types")?.getattr("MemberDescriptorType")?;
     let (mut slots, mut shadowed) = (Vec::new(), false);
     for base in class.mro() {
         for entry in base.getattr("__dict__")?.call_method0("items")?.try_iter()? {
@@ -98,11 +149,11 @@ fn fields_of(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, bool)>>
         }
     }
     let has_dictionary = class.getattr("__dictoffset__")?.extract::<i64>()? != 0;
-    let mut sorted = names.clone();
+    let mut sorted = names.to_vec();
     sorted.sort();
     slots.sort();
     let plain = !shadowed && if has_dictionary { slots.is_empty() } else { slots == sorted };
-    Ok(plain.then_some((names, !has_dictionary)))
+    Ok(plain.then_some(!has_dictionary))
 }
 
 /// The class `Row`, and what its objects consist of.

@@ -208,6 +208,47 @@ class Child(Point):
     """A class that is not a dataclass itself."""
 
 
+class Plain:
+    """A class of which objects are their attributes."""
+
+    def __init__(self, b: Any, a: Any) -> None:
+        self.b = b
+        self.a = a
+
+
+class Pickling(Plain):
+    def __init__(self) -> None:
+        super().__init__(1, 2)
+
+    def __reduce__(self) -> Any:
+        return Plain, (3, 4)
+
+
+class Stating(Plain):
+    def __init__(self) -> None:
+        super().__init__(1, 2)
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__ = state
+
+
+class Ending(Plain):
+    def __init__(self) -> None:
+        super().__init__(1, 2)
+
+    def __del__(self) -> None:
+        pass
+
+
+class Bare:
+    pass
+
+
+class Meta(metaclass=type("Metaclass", (type,), {})):  # type: ignore[misc]
+    def __init__(self) -> None:
+        self.a = 1
+
+
 @dataclass
 class Shadowed:
     x: int
@@ -265,8 +306,13 @@ def unset() -> Slotted:
     [
         *(2**63, -(2**63) - 1, "\ud800", ("a", "\udfff"), Named(1, 2), Text("a"), {}, {1}, range(3), bytearray(b"a")),
         *(
-            Child(1),
             Shadowing(1),
+            Pickling(),
+            Stating(),
+            Ending(),
+            Bare(),
+            Meta(),
+            ValueError("a"),
             Listed(1),
             Made(1),
             Looking(1),
@@ -281,7 +327,7 @@ def unset() -> Slotted:
             Row.of_values([1], ("a", "b")),
             type("Rows", (Row,), {})(1),
             1j,
-            Point(Child(1)),
+            Plain(1, {1}),
         ),
     ],
     ids=lambda value: type(value).__name__,
@@ -310,6 +356,24 @@ def test_objects_are_made_without_their_constructors() -> None:
     assert exact(batch_of([Frozen("a"), None]).objects()) == exact([Frozen("a"), None])
     assert batch_of([Empty(), Empty()]).objects() == [Empty(), Empty()]
     assert batch_of([Shadowed(2)])[0].y == 1
+
+
+def test_plain_objects_have_the_attributes_of_the_first_one() -> None:
+    first, second = Plain(1, ["a"]), Plain(None, None)
+    back = batch_of([first, None, second]).objects()
+    assert [type(value) for value in back] == [Plain, type(None), Plain]
+    assert [list(vars(value).items()) for value in (back[0], back[2])] == [
+        [("b", 1), ("a", ["a"])],
+        [("b", None), ("a", None)],
+    ]
+    assert back[0] is not first
+    child = batch_of([Child(1), Child(2, 3)])[1]
+    assert (type(child), child.x, child.y) == (Child, 2, 3)
+    other = Plain(1, 2)
+    other.c = 3  # type: ignore[attr-defined]
+    assert Batch.of([first, other]) is None
+    assert Batch.of([other]) is None
+    assert Batch.of([first, second]) is not None
 
 
 def test_rows_keep_their_names() -> None:

@@ -6,7 +6,7 @@ use super::{Frame, Machine, Objects, truth};
 use crate::program::{Binary, Clause, Comparison, Expr, Known, Lookup, is_hashable};
 use crate::python::patterns::{Call, Pattern};
 use crate::python::{self, Function as Operation, Wanted};
-use crate::value::{Doubt, Value};
+use crate::value::{Doubt, Shape, Value};
 
 /// Items of tuples that are compared without being made, at the most.
 const MOST_ITEMS: usize = 8;
@@ -65,6 +65,7 @@ impl<'a> Machine<'a, '_, '_> {
             Expr::NewSet => self.heap()?.new_set().map(Value::Object),
             Expr::Dict(entries) => self.dict(frame, entries),
             Expr::Row(shape, fields) => Ok(Value::Row(shape, self.all(frame, fields)?)),
+            Expr::Object(shape, fields) => object(shape, self.eval(frame, fields)?),
             Expr::InputAttribute(input, name) => self.input_attribute(*input, name),
             Expr::Attribute(object, name) => python::attribute(self.eval(frame, object)?, name),
             Expr::InputKey(input, name, slow) => self.input_key(*input, name, *slow),
@@ -349,4 +350,12 @@ impl<'a> Machine<'a, '_, '_> {
 #[inline]
 fn floors(left: i64, right: i64) -> bool {
     left.wrapping_rem(right) != 0 && (left < 0) != (right < 0)
+}
+
+/// An object out of a tuple of its fields.
+fn object<'a>(shape: &'a Shape, fields: Value<'a>) -> Result<Value<'a>, Doubt> {
+    match fields {
+        Value::Tuple(items) if shape.fits(items.len()) => Ok(Value::Row(shape, items)),
+        _ => Err(Doubt),
+    }
 }

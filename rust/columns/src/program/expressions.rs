@@ -49,6 +49,7 @@ impl Scope<'_> {
             ("new_set", []) => Expr::NewSet,
             ("dict", entries) => self.dict(entries)?,
             ("row", [names, fields @ ..]) => self.row(names, fields)?,
+            ("object", [class, fields]) => self.object(class, fields)?,
             ("attr", [object, attribute]) => self.attribute(object, text(attribute)?)?,
             ("slice", [_, bounds @ ..]) if bounds.len() == 3 => self.slice(rest)?,
             ("compare", [first, rest @ ..]) => self.compare(first, rest)?,
@@ -136,6 +137,15 @@ impl Scope<'_> {
             return Err(malformed("a row has a name for each field, or none at all"));
         }
         Ok(Expr::Row(shape, self.all(fields)?))
+    }
+
+    /// An object of a class, out of a tuple of its fields.
+    fn object(&mut self, class: &Json, fields: &Json) -> Read {
+        let shape = self.classes.get(number(class)?).cloned().ok_or_else(|| malformed("there is no such class"))?;
+        Ok(match self.expr(fields)? {
+            Expr::Tuple(fields) if shape.fits(fields.len()) => Expr::Row(shape, fields),
+            fields => Expr::Object(shape, Box::new(fields)),
+        })
     }
 
     fn attribute(&mut self, object: &Json, name: &str) -> Read {

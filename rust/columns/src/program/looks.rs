@@ -240,6 +240,7 @@ impl Walk {
                 rest.iter_mut().for_each(|(_, operand)| self.whole(operand));
             }
             Expr::Attribute(inner, _)
+            | Expr::Object(_, inner)
             | Expr::Format(inner, ..)
             | Expr::InSet(inner, ..)
             | Expr::Entry(_, inner)

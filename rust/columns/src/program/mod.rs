@@ -213,6 +213,8 @@ pub(crate) enum Expr {
     NewSet,
     Dict(Box<[[Self; 2]]>),
     Row(Shape, Box<[Self]>),
+    /// An object of a class, out of a tuple of its fields.
+    Object(Shape, Box<Self>),
     /// What is at a constant place.
     Item(Box<Self>, i64, Operation),
     /// What is at a constant name.

@@ -10,6 +10,7 @@ use super::inline::{Inlined, MOST_TOGETHER};
 use super::{Constant, Expr, Function, InPlace, Program, Statement, Target};
 use crate::json::{Malformed, list, malformed, number, parse, shown, text};
 use crate::python::Wanted;
+use crate::value::Shape;
 
 /// Most functions of a program, and most locals of a function.
 const MOST: usize = 1 << 12;
@@ -31,11 +32,17 @@ struct Declared<'s> {
     functions: &'s [Json],
     signatures: &'s [Signature],
     states: usize,
+    classes: &'s [Shape],
 }
 
 impl Program {
-    /// Reads and checks a program.
+    /// Reads and checks a program that makes no objects.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
+        Self::parse_with(text, &[])
+    }
+
+    /// Reads and checks a program; `classes`: those whose objects it makes, by the number that they have in it.
+    pub fn parse_with(text: &str, classes: &[Shape]) -> Result<Self, Malformed> {
         let json = parse(text)?;
         if json["v"] != 1 {
             return Err(malformed("the version of the program is not 1"));
@@ -49,7 +56,7 @@ impl Program {
             return Err(malformed(format!("there are {states} states")));
         }
         let signatures: Vec<Signature> = functions.iter().map(signature).collect::<Result<_, _>>()?;
-        let declared = Declared { functions, signatures: &signatures, states };
+        let declared = Declared { functions, signatures: &signatures, states, classes };
         let mut constants = Vec::new();
         let (mut all, mut nestings) = (Vec::new(), Vec::new());
         for (at, function) in functions.iter().enumerate() {
@@ -122,6 +129,8 @@ pub(super) struct Scope<'s> {
     /// Whether the expression that is read next may be an iterator or a view in Python.
     pub passing: bool,
     pub states: usize,
+    /// Those whose objects it makes.
+    pub classes: &'s [Shape],
     pub own_locals: usize,
     /// Locals of functions that are read in the place of their calls.
     pub more: usize,
@@ -136,7 +145,7 @@ pub(super) struct Scope<'s> {
 
 impl<'s> Scope<'s> {
     fn new(declared: Declared<'s>, own_locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
-        let Declared { functions, signatures, states } = declared;
+        let Declared { functions, signatures, states, classes } = declared;
         Self {
             functions,
             signatures,
@@ -146,6 +155,7 @@ impl<'s> Scope<'s> {
             depth: 0,
             passing: false,
             states,
+            classes,
             own_locals,
             more: 0,
             within: Vec::new(),
