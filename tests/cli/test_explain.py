@@ -428,14 +428,14 @@ def test_native_names_the_methods_of_process_functions(explained, program):
 
         class Timed(ProcessFunction):
             def process_element(self, value, ctx):
-                yield ctx.timestamp()
+                yield ctx.get_current_key()
 
         env.from_collection([1]).process(Same()).process(Timed())
         env.execute()
     """
     text = re.sub(r"\s+", " ", explained("--native", program(lines)))
     assert "function Same.process_element: compiled" in text
-    assert "function Timed.process_element: Python: it asks its context, and native code has contexts of keyed" in text
+    assert "function Timed.process_element: Python: it asks for a key, state or timers, and its stream has no" in text
 
 
 @pytest.mark.parametrize("options", [("--why", "2"), ("--level", "job"), ("--format", "dot")])

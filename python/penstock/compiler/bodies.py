@@ -47,8 +47,10 @@ class Unit(Protocol):
 class Body(Statements):
     """A function, with the other functions of its program."""
 
-    def __init__(self, unit: Unit, scope: Scope, lists: Lists, result: Use, is_generator: bool) -> None:
-        super().__init__(scope, lists, result, is_generator)
+    def __init__(
+        self, unit: Unit, scope: Scope, lists: Lists, iterators: frozenset[str], result: Use, is_generator: bool
+    ) -> None:
+        super().__init__(scope, lists, iterators, result, is_generator)
         self.unit = unit
         self.makes_sets = unit.makes_sets
         self.merges = scope.function is unit.merging

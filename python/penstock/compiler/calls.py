@@ -278,11 +278,17 @@ class Calls(Dates):
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
         if len(node.args) != 1 or isinstance(node.args[0], ast.Starred) or set(keywords) - {"key", "reverse"}:
             raise RefusedError("this call of sorted() cannot be translated", node)
-        items = self.expression(node.args[0], Use.ITERATE)
-        target, value = self._key(keywords.get("key"))
-        if target is None and "reverse" not in keywords:
+        return self.sorted(self.expression(node.args[0], Use.ITERATE), node.keywords, node)
+
+    def sorted(self, items: Json, keywords: Sequence[ast.keyword], node: ast.AST) -> Json:
+        """Items in order, by ``key`` and ``reverse``."""
+        by_name = {keyword.arg: keyword.value for keyword in keywords}
+        if set(by_name) - {"key", "reverse"}:
+            raise RefusedError("sorting with these arguments cannot be translated", node)
+        target, value = self._key(by_name.get("key"))
+        if target is None and "reverse" not in by_name:
             return ["builtin", "sorted", items]
-        reverse = self.expression(keywords["reverse"], Use.READ) if "reverse" in keywords else ["const", False]
+        reverse = self.expression(by_name["reverse"], Use.READ) if "reverse" in by_name else ["const", False]
         return ["sorted", items, target, value, reverse]
 
     def _key(self, key: ast.expr | None) -> tuple[int | None, Json]:

@@ -22,6 +22,7 @@ from penstock.compiler.constructors import with_attributes
 from penstock.compiler.dates import GIVES, gives_dates
 from penstock.compiler.imports import imports_of, stored_names
 from penstock.compiler.invocations import Invocation, bound_method, member, parameters_of, plain_function
+from penstock.compiler.iterators import iterators_of
 from penstock.compiler.kept import kept_by, variable, with_kept
 from penstock.compiler.lists import Lists, lists_of
 from penstock.compiler.names import (
@@ -320,7 +321,8 @@ class _Unit:
         aliases = aliases_of(scope, lists.values, tree)
         held = dict(self.states.lists.get(tree, {}))
         lists = replace(lists, growing=lists.growing.difference(aliases).union(held))
-        body = Body(self, scope, lists, result, is_generator or lists.sink is not None)
+        iterators = iterators_of(tree, lists.growing)
+        body = Body(self, scope, lists, iterators, result, is_generator or lists.sink is not None)
         body.matches = matches_of(scope, lists.values, tree)
         body.aliases = aliases
         states = list(self.states.native)

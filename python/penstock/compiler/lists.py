@@ -17,6 +17,7 @@ from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.trees import Tree
 
 _CHANGES = ("append", "extend", "update")
+_RESIZES = ("sort", "reverse", "clear", "pop", "insert")
 _NEW = {"list", "dict", "each", "sorted", "slice", "or_", "add", "mul", "const", "concat", "compare", "not"}
 _NEW_BY_CALL = {
     "builtin": {"list", "sorted", "dict"},
@@ -101,7 +102,9 @@ def lists_of(tree: Tree, parameters: set[str], *, emits: bool, accumulators: Seq
     for node in nodes:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
             names.add(node.value.id)
-        name = sorted_into(node.value) if isinstance(node, ast.Expr) else None
+        name = sorted_into(node.value) if isinstance(node, ast.Expr) else resized(node)
+        if name is None and isinstance(node, ast.Delete):
+            names.update(_items_of(node))
         if name is not None:
             names.add(name)
     parts = _parts(nodes, accumulators)
@@ -114,6 +117,12 @@ def lists_of(tree: Tree, parameters: set[str], *, emits: bool, accumulators: Seq
     if emits and isinstance(tree, ast.FunctionDef):
         sink = next((name for name in sorted(growing) if _is_only_returned(name, tree, nodes)), None)
     return Lists(growing, sink, values, parts)
+
+
+def _items_of(node: ast.Delete) -> list[str]:
+    """The variables whose items are deleted."""
+    items = [target.value for target in node.targets if isinstance(target, ast.Subscript)]
+    return [item.id for item in items if isinstance(item, ast.Name)]
 
 
 def _parts(nodes: Sequence[ast.AST], accumulators: Sequence[str]) -> frozenset[str]:
@@ -159,7 +168,15 @@ def changed_list(node: ast.AST) -> str | None:
         return node.target.id
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
         return node.value.id
-    return sorted_into(node)
+    return resized(node) or sorted_into(node)
+
+
+def resized(node: ast.AST) -> str | None:
+    """The list of a call that takes items out, puts others in, or orders them, by the name of the method alone."""
+    called = node.func if isinstance(node, ast.Call) else None
+    if isinstance(called, ast.Attribute) and called.attr in _RESIZES and isinstance(called.value, ast.Name):
+        return called.value.id
+    return None
 
 
 def sorted_into(node: ast.AST) -> str | None:

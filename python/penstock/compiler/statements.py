@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import bisect
 from collections.abc import Sequence
-from types import BuiltinFunctionType
 
-from penstock.compiler.calls import Calls
 from penstock.compiler.expressions import BINARY
-from penstock.compiler.lists import Lists, is_never_list, is_new, is_new_part, sorted_into
+from penstock.compiler.list_changes import ListChanges
+from penstock.compiler.lists import Lists, is_never_list, is_new, is_new_part
 from penstock.compiler.names import Scope, Static
 from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.signatures import Use
@@ -18,8 +16,6 @@ from penstock.runtime.windows.triggers import TriggerResult
 
 IN_PLACE = {"add": "iadd", "mul": "imul", "or_": "ior_"}
 """Operators that change a list or a dict in place: the machine sees at run time that it is neither."""
-_INSORTS: dict[object, bool] = {bisect.insort_right: True, bisect.insort_left: False}
-"""Whether what is sorted in comes behind what is equal."""
 _NOT_NEW = "what is changed must be a new list or dict of this function"
 _REFUSED = {
     "With": "with cannot be translated: what it opens has effects",
@@ -34,14 +30,15 @@ _REFUSED = {
 }
 
 
-class Statements(Calls):
+class Statements(ListChanges):
     """The translator of the statements of one function."""
 
-    def __init__(self, scope: Scope, lists: Lists, result: Use, is_generator: bool) -> None:
+    def __init__(self, scope: Scope, lists: Lists, iterators: frozenset[str], result: Use, is_generator: bool) -> None:
         super().__init__(scope)
         self.growing = set(lists.growing)
         self.services = {name for name, values in lists.values.items() if self._are_services(values)}
         self.lists = lists
+        self.iterators = iterators
         self.result = result  # what is done with the function's result
         self.is_generator = is_generator
         self.merges = False  # whether it makes two accumulators one
@@ -84,10 +81,15 @@ class Statements(Calls):
         return [["if", self.condition(node.test), [], [["doubt"]]]] if __debug__ else []
 
     def _do_delete(self, node: ast.Delete) -> list[Json]:
-        entries = [self.entry(target) for target in node.targets]
-        if None in entries:
-            raise RefusedError("del cannot be translated", node)
-        return [["remove", number, self.expression(key, Use.READ)] for number, key in filter(None, entries)]
+        statements: list[Json] = []
+        for target in node.targets:
+            entry, deleted = self.entry(target), self.deleted(target)
+            if entry is None and deleted is None:
+                raise RefusedError("del cannot be translated", node)
+            statements += deleted or []
+            if entry is not None:
+                statements.append(["remove", entry[0], self.expression(entry[1], Use.READ)])
+        return statements
 
     def _do_return(self, node: ast.Return) -> list[Json]:
         if self.is_generator:
@@ -146,20 +148,10 @@ class Statements(Calls):
         if part is not None:
             method, changed, item = part
             return [self._change_part(method, changed, item)]
-        name = sorted_into(value)
-        if name is not None and name in self.growing and isinstance(value, ast.Call):
-            static = self.scope.static(value.func)
-            if static is not None and isinstance(static.value, BuiltinFunctionType) and static.value in _INSORTS:
-                return [self._insort(name, value, _INSORTS[static.value]), *self.kept_list(name)]
+        changed = self.changed(value)
+        if changed is not None:
+            return changed
         return [["set", self.scope.fresh(), self.expression(value, Use.READ)]]
-
-    def _insort(self, name: str, node: ast.Call, behind: bool) -> Json:
-        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-        if len(node.args) != 2 or set(keywords) - {"key"} or name == self.lists.sink:
-            raise RefusedError("this call of insort() cannot be translated", node)
-        number = self._number(name, node)
-        target, key = self._key(keywords.get("key"))
-        return ["set", number, ["insorted", ["local", number], target, key, self.expression(node.args[1]), behind]]
 
     def _yield_all(self, items: ast.expr) -> list[Json]:
         iterable = self.expression(items, Use.ITERATE)
@@ -214,6 +206,9 @@ class Statements(Calls):
             return []
         if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.held:
             return self.take_list(node.targets[0].id, node.value)
+        taken = self.taken_out(node.value) if len(node.targets) == 1 else None
+        if taken is not None:
+            return [*taken[0], *self._assign_value(node.targets[0], taken[1])]
         entry = self.entry(node.targets[0])
         if entry is not None and len(node.targets) == 1:
             return [self.entry_put(entry, self.expression(node.value))]
@@ -242,6 +237,9 @@ class Statements(Calls):
 
     def _assign(self, target: ast.expr, node: ast.expr) -> list[Json]:
         unpacked = isinstance(target, ast.Tuple | ast.List)
+        if isinstance(target, ast.Name) and target.id in self.iterators:
+            items = self.expression(node, Use.ITERATE)
+            return [["set", self.target(target), items if items[0] == "state" else ["builtin", "list", items]]]
         if isinstance(target, ast.Name) and target.id in self.matches:
             return [["set", self.target(target), self.assigned_match(node)]]
         return self._assign_value(target, self.expression(node, Use.ITERATE if unpacked else Use.KEEP))
