@@ -20,7 +20,7 @@ from penstock.common.callables import ROLES, is_rich, shown
 from penstock.compiler import kinds
 from penstock.compiler.accumulators import is_changed, is_shown
 from penstock.compiler.aliases import aliases_of
-from penstock.compiler.dates import GIVES, gives_dates
+from penstock.compiler.dates import GIVES, gives_no_columns
 from penstock.compiler.imports import imports_of, stored_names
 from penstock.compiler.invocations import Invocation, bound_method, defaults_of, member, parameters_of, plain_function
 from penstock.compiler.kept import kept_by, variable, with_kept
@@ -145,7 +145,7 @@ class _Unit:
         if kind in kinds.OF_KEY and not emits:
             self._emit_result(method)
         self.compile(plain, Invocation(first, keywords, result, count, emits, changes, method))
-        if result is not Use.READ and gives_dates(self.functions[self.entry]["body"]):
+        if result is not Use.READ and gives_no_columns(self.functions[self.entry]["body"]):
             error = RefusedError(GIVES)
             _place(error, plain, self.trees)
             raise error

@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from functools import cached_property
+from itertools import repeat
 from types import ModuleType
 from typing import Any
 
@@ -253,7 +254,7 @@ _TEXTS = frozenset({pa.string(), pa.large_string(), pa.string_view()})
 
 
 class ArrowRecords(ColumnarRecords[Any]):
-    """Records of Arrow columns that :func:`is_alike` lets pass. With ``single`` the only column has the records
+    """Records of Arrow columns that :func:`alike` lets pass. With ``single`` the only column has the records
     themselves."""
 
     def __init__(self, columns: Sequence[pa.Array], row_type: ct.RowType, single: bool = False) -> None:
@@ -276,24 +277,46 @@ class ArrowRecords(ColumnarRecords[Any]):
         return functions.Batch.of_arrow(batch, names, self._single)
 
 
-def is_alike(column: pa.Array, reading: Inward) -> bool:
-    """Whether the values of a column need no conversion, neither for records nor for native columns, and none can be
-    refused. O(bytes) for texts."""
+def alike(column: pa.Array, reading: Inward) -> pa.Array | None:
+    """A column as it is, or in another unit of time, if no value needs a conversion, neither for records nor for native
+    columns, and none can be refused; else None. O(bytes) for texts."""
     if not _is_kept(column.type, reading):
-        return False
-    if _innermost(column.type) not in _TEXTS:
-        return True
-    try:
-        column.validate(full=True)
-    except pa.ArrowException:  # a text that is not UTF-8
-        return False
-    return True
+        return None
+    if _is_moment(reading[0]):
+        column = column.cast(reading[0], safe=False)
+        return column if _has_years(column) else None
+    if _innermost(column.type) in _TEXTS:
+        try:
+            column.validate(full=True)
+        except pa.ArrowException:  # a text that is not UTF-8
+            return None
+    return column
 
 
 def _is_kept(stored: pa.DataType, reading: Inward) -> bool:
-    """Whether values of a type need no conversion, but that texts must be UTF-8."""
+    """Whether values of a type need no conversion, but that texts must be UTF-8, and years those of Python."""
     plain, convert = reading
+    if convert is None and _is_moment(plain):
+        return stored == plain or (pa.types.is_timestamp(stored) and pa.types.is_timestamp(plain))
     return convert is None and _is_same(stored, plain)
+
+
+def _is_moment(plain: pa.DataType) -> bool:
+    return plain in (pa.date32(), pa.timestamp("us"))
+
+
+_DAYS = tuple(end.toordinal() - _EPOCH.toordinal() for end in (date.min, date.max))
+_TIMES = tuple((end.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND for end in (datetime.min, datetime.max))
+
+
+def _has_years(column: pa.Array) -> bool:
+    """Whether all days or times are in the years 1 to 9999, which Python has."""
+    import pyarrow.compute as pc
+
+    day = pa.types.is_date(column.type)
+    ends = pc.call_function("min_max", [column.cast(pa.int32() if day else pa.int64())]).as_py()
+    first, last = _DAYS if day else _TIMES
+    return ends["min"] is None or (first <= ends["min"] and ends["max"] <= last)
 
 
 def _is_same(stored: pa.DataType, plain: pa.DataType) -> bool:
@@ -311,7 +334,7 @@ def _innermost(stored: pa.DataType) -> pa.DataType:
 
 
 def why_converted(row_type: ct.RowType, rules: ArrowRules = UTC) -> str:
-    """Why columns of the types that rows have in Arrow become objects, see :func:`is_alike`; "" where they need not."""
+    """Why columns of the types that rows have in Arrow become objects, see :func:`alike`; "" where they need not."""
     for field in row_type:
         stored = arrow_type(field.data_type, rules)
         if not _is_kept(stored, inward(stored, field.data_type, rules)):
@@ -362,7 +385,10 @@ class BatchReader:
         columns = list[pa.Array]()
         for field, reading in zip(self._row_type, self._columns, strict=True):
             column = batch.column(field.name) if field.name in batch.schema.names else None
-            if column is None or (column.null_count and not field.data_type.nullable) or not is_alike(column, reading):
+            if column is None or (column.null_count and not field.data_type.nullable):
+                return None
+            column = alike(column, reading)
+            if column is None:
                 return None
             columns.append(column)
         return columns
@@ -497,8 +523,10 @@ _WHOLE_KINDS = (*BITS, ct.BooleanType, ct.DoubleType, ct.VarCharType, ct.VarBina
 """Types that take whatever a native column of their kind has, but for whole numbers that are too large."""
 
 
-def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType) -> pa.Array | None:
+def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType, rules: ArrowRules) -> pa.Array | None:
     """A column of a native batch as one of a type; None if that is left to a conversion of each value."""
+    if isinstance(wanted, ct.DateType) or (isinstance(wanted, ct.TimestampType) and rules.utc):
+        return column.cast(kind) if column.type in (kind, pa.null()) else None
     inner, of_inner, has = wanted, kind, column.type
     while isinstance(inner, ct.ArrayType) and pa.types.is_list(of_inner) and of_inner.value_field.nullable:
         inner, of_inner = inner.element_type, of_inner.value_type
@@ -517,12 +545,12 @@ def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType) -> pa.Arr
 
 
 def columns_of_native(
-    batch: Any, names: list[str] | None, types: Sequence[ct.DataType], schema: pa.Schema
+    batch: Any, names: list[str] | None, types: Sequence[ct.DataType], schema: pa.Schema, rules: ArrowRules = UTC
 ) -> pa.RecordBatch | None:
     """The records of a native batch as columns of a schema, by the names of their fields (None for single values);
     None if that is left to a conversion of each value."""
     columns = batch.to_arrow(names)
-    fitting = None if columns is None else list(map(_fitting, columns.columns, types, schema.types))
+    fitting = None if columns is None else list(map(_fitting, columns.columns, types, schema.types, repeat(rules)))
     if fitting is None or any(column is None for column in fitting):
         return None
     return pa.RecordBatch.from_arrays(fitting, schema=schema)
@@ -542,7 +570,7 @@ class BatchWriter:
 
     def of_columns(self, batch: Any) -> pa.RecordBatch | None:
         """The same of a native batch; None if its columns are not those of the file as they are."""
-        columns = columns_of_native(batch, list(self._names), self._types, self.schema)
+        columns = columns_of_native(batch, list(self._names), self._types, self.schema, self._rules)
         if columns is None or any(
             column.null_count and not field.nullable for column, field in zip(columns, self.schema, strict=True)
         ):

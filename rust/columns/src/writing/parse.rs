@@ -64,6 +64,7 @@ fn scalar(json: &Json) -> Result<Form, Malformed> {
         "bool" => Form::Bool,
         "plain" => Form::Plain,
         "bytes" => Form::Bytes,
+        "sql" => Form::Sql,
         "shown" => Form::Shown,
         "json" => Form::Quoted(Box::new(Quoting::Json { upper: json["upper"] == true, pairs: json["pairs"] == true })),
         "csv" => Form::Quoted(Box::new(Quoting::Csv(csv(json)?))),

@@ -5,6 +5,7 @@ mod calendar;
 mod read;
 mod show;
 mod spans;
+mod state;
 
 use std::cmp::Ordering;
 
@@ -13,8 +14,9 @@ use super::numbers::{int_of, quotient};
 use super::{Answer, Function, texts};
 use crate::value::{Doubt, Moment, Value};
 
-pub use show::{formatted, text};
+pub use show::{formatted, repr, sql_text, text};
 pub use spans::{add, spans, sub, times};
+pub use state::{number_of_state, state_of};
 
 /// A constant of a program.
 pub fn moment(kind: &str, numbers: &[Option<i64>]) -> Option<Moment> {
@@ -40,7 +42,10 @@ fn utc(local: i64, offset: i32) -> i64 {
 pub fn same(a: Moment, b: Moment) -> Result<bool, Doubt> {
     match (a, b) {
         (Moment::At(_, Some(_)), Moment::At(_, None)) | (Moment::At(_, None), Moment::At(_, Some(_))) => Ok(false),
-        _ => order(a, b).map(Ordering::is_eq),
+        (Moment::At(..), Moment::At(..)) | (Moment::Day(_), Moment::Day(_)) | (Moment::Span(_), Moment::Span(_)) => {
+            order(a, b).map(Ordering::is_eq)
+        }
+        _ => Ok(false),
     }
 }
 
@@ -94,6 +99,7 @@ pub fn function(name: &str, arguments: usize) -> Option<Function> {
         },
         ("date", 3) => |_, values| Ok(Value::Moment(Moment::Day(calendar::local(&numbers(values)?)? / DAY))),
         ("day_fromisoformat", 1) => |_, values| Ok(Value::Moment(Moment::Day(read::day(texts::text_of(values[0])?.as_bytes())?))),
+        ("only_day", 1) => |_, values| if let Value::Moment(Moment::Day(_)) = values[0] { Ok(values[0]) } else { Err(Doubt) },
         ("day_fromordinal", 1) => |_, values| {
             let day = int_of(values[0]).and_then(|day| moment("day", &[day.checked_sub(1)]));
             day.map(Value::Moment).ok_or(Doubt)

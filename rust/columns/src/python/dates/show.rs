@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use bumpalo::collections::String;
 
 use super::calendar::{self, DAY, Fields, SECOND};
-use crate::value::{Doubt, Moment, Value};
+use crate::value::{Doubt, Moment, Unit, Value};
 
 /// The first year that all C libraries write with four digits.
 const FOUR_DIGITS: i64 = 1000;
@@ -19,6 +19,31 @@ pub fn text(bump: &Bump, moment: Moment) -> Result<&str, Doubt> {
         Moment::Span(span) => span_text(bump, span),
         _ => iso_text(bump, moment, ' ', "auto"),
     }
+}
+
+/// `repr(moment)`, of a date or of a time without a zone.
+pub fn repr(text: &mut String<'_>, moment: Moment) -> Written {
+    let (unit, number) = moment.number().ok_or(Doubt)?;
+    let local = if unit == Unit::Days { number * DAY } else { number };
+    let [year, month, day, hour, minute, second, micro] = Fields::of(local).numbers();
+    match (unit, second, micro) {
+        (Unit::Days, ..) => write!(text, "datetime.date({year}, {month}, {day})"),
+        (_, 0, 0) => write!(text, "datetime.datetime({year}, {month}, {day}, {hour}, {minute})"),
+        (_, _, 0) => write!(text, "datetime.datetime({year}, {month}, {day}, {hour}, {minute}, {second})"),
+        _ => write!(text, "datetime.datetime({year}, {month}, {day}, {hour}, {minute}, {second}, {micro})"),
+    }
+    .map_err(|_| Doubt)
+}
+
+/// What Java's classes for SQL show of a date, or of a time without a zone.
+pub fn sql_text(bump: &Bump, moment: Moment) -> Result<&str, Doubt> {
+    let Moment::At(local, None) = moment else { return iso_text(bump, moment, ' ', "auto") };
+    let text = iso_text(bump, moment, ' ', if local % SECOND == 0 { "seconds" } else { "microseconds" })?;
+    let shown = text.trim_end_matches('0');
+    Ok(match local % SECOND {
+        0 => bump.alloc_str(&format!("{text}.0")),
+        _ => shown,
+    })
 }
 
 /// `format(moment, spec)`, where the spec is not empty.
