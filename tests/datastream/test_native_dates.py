@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -322,6 +322,59 @@ def batches(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
     return same.map(lambda r: (r[2], r[1]))
 
 
+CLOCK = Types.SQL_TIME()
+CLOCKS = Types.TUPLE([TEXT, CLOCK, LONG])
+NOON = time(12)
+
+
+class OwnClock(time):
+    pass
+
+
+def clocks(env: StreamExecutionEnvironment) -> DataStream:
+    values = [("a", time.min, 0), ("a", time.max, 1), *((r[0], r[2].time(), r[3]) for r in PLAIN)]
+    return env.from_collection(values, CLOCKS)
+
+
+def clock_fields(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    def of(r: Any) -> Any:
+        at = r[1]
+        return at.hour, at.minute, at.second, at.microsecond, at < NOON, at == NOON, str(at), at.isoformat(), f"{at}", r
+
+    return clocks(env).map(of).map(lambda t: (t, str(t)))
+
+
+def odd_clocks(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    odd = [time(1, fold=1), time(1, tzinfo=timezone.utc), OwnClock(1), time(1), None]
+    stream = env.from_collection([("a", value, n) for n, value in enumerate(odd * 700)], CLOCKS)
+    return stream.map(lambda r: (r[1], str(r[1]), [r[1]]))
+
+
+def clocks_of_times(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    pairs = mixed(env).filter(lambda r: r[3] != 11).map(lambda r: (r[0], r[2].time(), r[3]), CLOCKS)
+    return pairs.key_by(lambda r: r[1], CLOCK).sum(2)
+
+
+def latest_clocks(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    return clocks(env).key_by(lambda r: r[0], TEXT).max_by(1)
+
+
+def clocks_by_undeclared(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    return clocks(env).key_by(lambda r: (r[0], r[1])).sum(2)
+
+
+def out_of_parquet_with_clocks(env: StreamExecutionEnvironment, folder: Path) -> DataStream:
+    path = folder / "clocks.parquet"
+    times = [time.min, time.max, None, *(r[2].time() for r in PLAIN)]
+    milliseconds = [None if value is None else value.replace(microsecond=0) for value in times]
+    columns = {"fine": pa.array(times, pa.time64("us")), "coarse": pa.array(milliseconds, pa.time32("ms"))}
+    pq.write_table(pa.table(columns), path, row_group_size=1_700)
+    named = Types.ROW_NAMED(["fine", "coarse"], [CLOCK, CLOCK])
+    source = FileSource.for_bulk_file_format(ParquetColumnarRowInputFormat(named, batch_size=700), str(path)).build()
+    rows = env.from_source(source, WatermarkStrategy.no_watermarks(), "records")
+    return rows.map(lambda row: (row.fine, row.coarse))
+
+
 PROGRAMS: list[Program] = [
     fields,
     computed,
@@ -353,6 +406,12 @@ PROGRAMS: list[Program] = [
     out_of_parquet_in_nanoseconds,
     out_of_parquet_beyond_all_years,
     batches,
+    clock_fields,
+    odd_clocks,
+    clocks_of_times,
+    latest_clocks,
+    clocks_by_undeclared,
+    out_of_parquet_with_clocks,
 ]
 
 
@@ -397,6 +456,10 @@ NATIVE: list[Program] = [
     days_in_dicts,
     out_of_parquet,
     out_of_parquet_in_milliseconds,
+    clock_fields,
+    latest_clocks,
+    clocks_by_undeclared,
+    out_of_parquet_with_clocks,
 ]
 
 

@@ -109,6 +109,7 @@ KINDS: dict[str, Any] = {
     "undeclared": None,
     "days": DAY,
     "times": TIME,
+    "clocks": Types.TUPLE([TEXT, Types.SQL_TIME()]),
     "lists": Types.LIST(TIME),
     "wrong": Types.TUPLE([TEXT, TIME, DAY, Types.LONG()]),
 }
@@ -127,6 +128,7 @@ def test_lines_of_texts_are_the_same(
                 "rows": lambda r: Row(key=r[0], day=r[1], at=r[2], number=r[3]),
                 "days": lambda r: r[1],
                 "times": lambda r: None if r[3] % 9 == 5 else r[2],
+                "clocks": lambda r: (r[0], r[2].time()),
                 "lists": lambda r: [r[2], r[2]],
             }.get(kind, lambda r: r),
             KINDS[kind],

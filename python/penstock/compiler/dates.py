@@ -11,7 +11,7 @@ import ast
 import sys
 from abc import abstractmethod
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from typing import Any
 
 from penstock.compiler.process import ProcessCalls
@@ -21,7 +21,7 @@ from penstock.runtime.constants import NotPlainError, offset_of
 
 _DATETIME: Any = vars(datetime)
 _DATE: Any = vars(date)
-_CLASSES = (datetime, date, timedelta, timezone)
+_CLASSES = (datetime, date, time, timedelta, timezone)
 _FIELDS = ("year", "month", "day", "hour", "minute", "second", "microsecond")
 _MODERN = sys.version_info >= (3, 11)
 _TIMESTAMP = signature("~timestamp")
@@ -64,11 +64,15 @@ class Dates(ProcessCalls):
         value = static.value
         if value is _DATE["fromtimestamp"]:
             raise RefusedError(f"{static.text}() {_OF_PROCESS}", node)
-        if not isinstance(value, type | type(_DATETIME["fromtimestamp"])) or value not in _CALLS:
+        if not isinstance(value, type | type(_DATETIME["fromtimestamp"])) or (
+            value not in _CALLS and value is not time
+        ):
             return None
         known = self._known(node)
         if known is not None:
             return ["const", constant(known)]
+        if value is time:
+            raise RefusedError("time() is called with what is not constant", node)
         name, parameters = _CALLS[value]
         title = f"{static.text}()"
         zone: Json = ["const", None]

@@ -19,6 +19,15 @@ pub fn encode(records: &Column, key: u8, extras: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// The kind of a column of dates or times.
+pub fn kind_of(unit: Unit) -> Kind {
+    match unit {
+        Unit::Days => Kind::Days,
+        Unit::Micros => Kind::Times,
+        Unit::Clock => Kind::Clocks,
+    }
+}
+
 /// More than a column takes, for most columns. Recursive, to [`DEPTH`].
 fn most_bytes(column: &Column) -> usize {
     let bytes = match column.data() {
@@ -67,7 +76,7 @@ fn write_present(out: &mut Vec<u8>, column: &Column, nullable: u8, presence: &[u
         }
         Data::Texts(items) => texts(out, (nullable, presence), (0..items.len()).map(|row| items.get(row)), |out| packed(out, items)),
         Data::Moments(unit, numbers) => {
-            head(if *unit == Unit::Days { Kind::Days } else { Kind::Times });
+            head(kind_of(*unit));
             ints(out, numbers.iter().map(|number| number - unit.epoch()));
         }
         Data::Bytes(items) => {
@@ -140,6 +149,7 @@ fn read_present(reader: &mut Reader<'_>, kind: Kind, count: usize, depth: usize)
         Kind::Bytes => Data::Bytes(unpacked(reader, count)?),
         Kind::Days => moments(reader, count, Unit::Days)?,
         Kind::Times => moments(reader, count, Unit::Micros)?,
+        Kind::Clocks => moments(reader, count, Unit::Clock)?,
         Kind::Tuples => {
             let arity = reader.byte()?;
             let depth = depth.checked_sub(1).ok_or(Broken)?;

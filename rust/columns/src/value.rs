@@ -46,7 +46,7 @@ impl Value<'_> {
     }
 }
 
-/// A `datetime`, `date` or `timedelta`.
+/// A `datetime`, `date`, `time` or `timedelta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// A `datetime`: microseconds since the year 1 began, by its own clock; and the seconds that this clock is ahead of UTC, if
@@ -54,6 +54,8 @@ pub enum Moment {
     At(i64, Option<i32>),
     /// A `date`: days since the year 1 began.
     Day(i64),
+    /// A `time` without a time zone: microseconds since midnight.
+    Clock(i64),
     /// A `timedelta`, in microseconds.
     Span(i64),
 }
@@ -72,6 +74,8 @@ pub enum Unit {
     Days,
     /// Those of a `datetime` without a time zone: microseconds since the year 1 began.
     Micros,
+    /// Those of a `time` without a time zone: microseconds since midnight.
+    Clock,
 }
 
 impl Unit {
@@ -81,6 +85,7 @@ impl Unit {
         match self {
             Self::Days => Moment::Day(number),
             Self::Micros => Moment::At(number, None),
+            Self::Clock => Moment::Clock(number),
         }
     }
 
@@ -95,14 +100,16 @@ impl Unit {
         match self {
             Self::Days => (0..DAYS).contains(&number),
             Self::Micros => (0..DAYS * DAY).contains(&number),
+            Self::Clock => (0..DAY).contains(&number),
         }
     }
 
-    /// The number of 1970-01-01.
+    /// The number from which others count: that of 1970-01-01, or of midnight.
     pub fn epoch(self) -> i64 {
         match self {
             Self::Days => EPOCH,
             Self::Micros => EPOCH * DAY,
+            Self::Clock => 0,
         }
     }
 }
@@ -114,6 +121,7 @@ impl Moment {
         match self {
             Self::Day(day) => Some((Unit::Days, day)),
             Self::At(local, None) => Some((Unit::Micros, local)),
+            Self::Clock(rest) => Some((Unit::Clock, rest)),
             Self::At(_, Some(_)) | Self::Span(_) => None,
         }
     }

@@ -91,6 +91,7 @@ fn present<'py>(py: Python<'py>, reader: &mut Reader<'_>, kind: Kind, count: usi
         }
         Kind::Days => moments(py, reader, count, Unit::Days)?,
         Kind::Times => moments(py, reader, count, Unit::Micros)?,
+        Kind::Clocks => moments(py, reader, count, Unit::Clock)?,
         Kind::Tuples => return tuples(py, reader, count, key, depth),
     };
     Ok((objects, None))

@@ -1,5 +1,6 @@
 //! Records into typed columns.
 
+use penstock_columns::exchange::kind_of as kind_of_moments;
 use penstock_columns::value::Unit;
 use penstock_runtime::columns::{DEPTH, Kind, MAX_COUNT, NULLABLE, TAG, ints, strings, texts};
 use pyo3::prelude::*;
@@ -66,6 +67,7 @@ fn present(out: &mut Vec<u8>, values: &[Item<'_, '_>], nullable: u8, presence: &
         }
         Kind::Days => moments(out, values, Unit::Days)?,
         Kind::Times => moments(out, values, Unit::Micros)?,
+        Kind::Clocks => moments(out, values, Unit::Clock)?,
         _ => tuples(out, values, depth)?,
     }
     Some(())
@@ -86,7 +88,7 @@ fn kind_of(first: Item<'_, '_>) -> Option<Kind> {
     } else if first.is_exact_instance_of::<PyTuple>() {
         Some(Kind::Tuples)
     } else {
-        moment(first).map(|(unit, _)| if unit == Unit::Days { Kind::Days } else { Kind::Times })
+        moment(first).map(|(unit, _)| kind_of_moments(unit))
     }
 }
 

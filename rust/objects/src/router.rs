@@ -1,5 +1,6 @@
 //! Which channel a key leaves through.
 
+use penstock_columns::router::hash_of_moment;
 use penstock_columns::value::Unit;
 use penstock_runtime::hash;
 use penstock_runtime::key_groups::Channels;
@@ -141,7 +142,8 @@ fn hash_of(key: Item<'_, '_>, key_type: &KeyType, depth: usize) -> Option<i32> {
         KeyType::Double => double(key).map(hash::double),
         KeyType::Float => double(key).map(hash::float),
         KeyType::Date => of_unit(Unit::Days, key).map(|day| hash_of_moment(Unit::Days, day)),
-        KeyType::Time => of_unit(Unit::Micros, key).map(|time| hash_of_moment(Unit::Micros, time)),
+        KeyType::Timestamp => of_unit(Unit::Micros, key).map(|time| hash_of_moment(Unit::Micros, time)),
+        KeyType::Time => of_unit(Unit::Clock, key).map(|time| hash_of_moment(Unit::Clock, time)),
         KeyType::Tuple(types) => {
             let tuple = tuple(key).filter(|tuple| tuple.len() == types.len())?;
             folded(fields(tuple).zip(types).map(|(field, field_type)| nullable(field, |field| hash_of(field, field_type, depth - 1))))
@@ -162,11 +164,6 @@ fn undeclared(key: Item<'_, '_>, depth: usize) -> Option<i32> {
     }
     let other = || moment(key).map(|(unit, number)| hash_of_moment(unit, number));
     double(key).map(hash::double).or_else(|| hash_of(key, &KeyType::Boolean, depth)).or_else(other)
-}
-
-fn hash_of_moment(unit: Unit, number: i64) -> i32 {
-    let since = number - unit.epoch();
-    if unit == Unit::Days { hash::date(since) } else { hash::timestamp(since) }
 }
 
 fn folded(mut hashes: impl Iterator<Item = Option<i32>>) -> Option<i32> {

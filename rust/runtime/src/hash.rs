@@ -36,7 +36,7 @@ pub fn date(days: i64) -> i32 {
     long(days.wrapping_mul(86_400_000))
 }
 
-/// Of a `java.sql.Timestamp`, so many microseconds after 1970 began: the whole milliseconds.
+/// Of a `java.sql.Timestamp`, so many microseconds after 1970 began, or of a `java.sql.Time`: the whole milliseconds.
 pub fn timestamp(micros: i64) -> i32 {
     long(micros.div_euclid(1000))
 }

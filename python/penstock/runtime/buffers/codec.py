@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from penstock.common import typeinfo as types
 from penstock.common.row import Row
 from penstock.common.settings.settings import Settings
-from penstock.common.typeinfo import BasicType, SqlTimeType, TypeInformation
+from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.runtime import native
 from penstock.runtime.buffers import columns
 from penstock.runtime.buffers.borders import crossing
@@ -211,5 +211,5 @@ def may_fit(type_info: TypeInformation[Any] | None) -> bool:
     if isinstance(type_info, types.BasicTypeInfo):
         return type_info.basic_type not in _NO_COLUMN
     if isinstance(type_info, types.SqlTimeTypeInfo):
-        return type_info.sql_type is not SqlTimeType.TIME
+        return True
     return type_info is None or isinstance(type_info, types.PickledBytesTypeInfo)

@@ -10,7 +10,7 @@ from typing import Any
 
 TAG = 1  # first byte of a buffer
 RECORD, UNKNOWN = 254, 255  # the key is the record itself; the key is not a field of the record, or unknown
-_NONE, _INTS, _FLOATS, _BOOLS, _TEXTS, _CODED, _BYTES, _TUPLES, _DAYS, _TIMES = range(10)
+_NONE, _INTS, _FLOATS, _BOOLS, _TEXTS, _CODED, _BYTES, _TUPLES, _DAYS, _TIMES, _CLOCKS = range(11)
 _NULLABLE = 0x80
 _MAX_COUNT = 1 << 24  # most records of a buffer, so that damaged bytes cannot request unlimited memory
 _FIRST_DAY, _FIRST_TIME = date(1970, 1, 1).toordinal(), datetime(1970, 1, 1)
@@ -85,6 +85,7 @@ _READ: dict[int, Callable[[_Reader, int], list[Any]]] = {  # the reader of each 
     _TUPLES: _Reader.tuples,
     _DAYS: lambda reader, count: [date.fromordinal(_FIRST_DAY + day) for day in reader.ints(count)],
     _TIMES: lambda reader, count: [_FIRST_TIME + timedelta(microseconds=time) for time in reader.ints(count)],
+    _CLOCKS: lambda reader, count: [(_FIRST_TIME + timedelta(microseconds=time)).time() for time in reader.ints(count)],
 }
 
 

@@ -282,9 +282,9 @@ def alike(column: pa.Array, reading: Inward) -> pa.Array | None:
     columns, and none can be refused; else None. O(bytes) for texts."""
     if not _is_kept(column.type, reading):
         return None
-    if _is_moment(reading[0]):
+    if reading[0] in _ENDS:
         column = column.cast(reading[0], safe=False)
-        return column if _has_years(column) else None
+        return column if _are_in_python(column) else None
     if _innermost(column.type) in _TEXTS:
         try:
             column.validate(full=True)
@@ -294,29 +294,34 @@ def alike(column: pa.Array, reading: Inward) -> pa.Array | None:
 
 
 def _is_kept(stored: pa.DataType, reading: Inward) -> bool:
-    """Whether values of a type need no conversion, but that texts must be UTF-8, and years those of Python."""
+    """Whether values of a type need no conversion, but that texts must be UTF-8, and days and times those of Python."""
     plain, convert = reading
-    if convert is None and _is_moment(plain):
-        return stored == plain or (pa.types.is_timestamp(stored) and pa.types.is_timestamp(plain))
+    if convert is None and plain in _ENDS:
+        timestamps = pa.types.is_timestamp(stored) and pa.types.is_timestamp(plain)
+        return stored == plain or timestamps or (pa.types.is_time32(stored) and pa.types.is_time(plain))
     return convert is None and _is_same(stored, plain)
 
 
-def _is_moment(plain: pa.DataType) -> bool:
-    return plain in (pa.date32(), pa.timestamp("us"))
-
-
-_DAYS = tuple(end.toordinal() - _EPOCH.toordinal() for end in (date.min, date.max))
-_TIMES = tuple((end.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND for end in (datetime.min, datetime.max))
-
-
-def _has_years(column: pa.Array) -> bool:
-    """Whether all days or times are in the years 1 to 9999, which Python has."""
+def _are_in_python(column: pa.Array) -> bool:
+    """Whether Python has all these days or times."""
     import pyarrow.compute as pc
 
-    day = pa.types.is_date(column.type)
-    ends = pc.call_function("min_max", [column.cast(pa.int32() if day else pa.int64())]).as_py()
-    first, last = _DAYS if day else _TIMES
+    number = pa.int32() if pa.types.is_date(column.type) else pa.int64()
+    ends = pc.call_function("min_max", [column.cast(number)]).as_py()
+    first, last = _ENDS[column.type]
     return ends["min"] is None or (first <= ends["min"] and ends["max"] <= last)
+
+
+def _ticks_to(end: datetime) -> int:
+    return (end.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND
+
+
+_ENDS: dict[pa.DataType, tuple[int, int]] = {
+    pa.date32(): (date.min.toordinal() - _EPOCH.toordinal(), date.max.toordinal() - _EPOCH.toordinal()),
+    pa.timestamp("us"): (_ticks_to(datetime.min), _ticks_to(datetime.max)),
+    pa.time64("us"): (0, timedelta(days=1) // _MICROSECOND - 1),
+}
+"""The first and the last day or time of Python's, by the type that they are cast to."""
 
 
 def _is_same(stored: pa.DataType, plain: pa.DataType) -> bool:
@@ -525,7 +530,7 @@ _WHOLE_KINDS = (*BITS, ct.BooleanType, ct.DoubleType, ct.VarCharType, ct.VarBina
 
 def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType, rules: ArrowRules) -> pa.Array | None:
     """A column of a native batch as one of a type; None if that is left to a conversion of each value."""
-    if isinstance(wanted, ct.DateType) or (isinstance(wanted, ct.TimestampType) and rules.utc):
+    if isinstance(wanted, ct.DateType | ct.TimeType) or (isinstance(wanted, ct.TimestampType) and rules.utc):
         return column.cast(kind) if column.type in (kind, pa.null()) else None
     inner, of_inner, has = wanted, kind, column.type
     while isinstance(inner, ct.ArrayType) and pa.types.is_list(of_inner) and of_inner.value_field.nullable:

@@ -20,8 +20,6 @@ from penstock.common.typeinfo import (
     BasicTypeInfo,
     ListTypeInfo,
     RowTypeInfo,
-    SqlTimeType,
-    SqlTimeTypeInfo,
     TupleTypeInfo,
     TypeInformation,
 )
@@ -122,12 +120,6 @@ def _of_scalar(type_info: BasicTypeInfo[Any]) -> Layout:
     return {**form, "bits": 64} if form["as"] == "int" else form
 
 
-def _of_time(type_info: SqlTimeTypeInfo[Any]) -> Layout:
-    if type_info.sql_type is SqlTimeType.TIME:
-        raise NoForm
-    return scalar("sql", "null")
-
-
 def _of_tuple(type_info: TupleTypeInfo) -> Layout:
     return record(("(", ",", ")"), list(map(_text, type_info.field_types)), none="null")
 
@@ -146,7 +138,7 @@ def _no_form(*_: Any) -> Layout:
 
 _text: Callable[..., Layout] = by_kind(
     scalars=_of_scalar,
-    times=_of_time,
+    times=lambda _: scalar("sql", "null"),
     tuples=_of_tuple,
     rows=_of_row,
     lists=_of_list,

@@ -208,7 +208,7 @@ BASIC = {
 }
 SQL_TIME = {
     SqlTimeType.DATE: Basic(hash_date, (date,), lambda day: day.date() if isinstance(day, datetime) else day, b"D"),
-    SqlTimeType.TIME: Basic(hash_time, (time,)),
+    SqlTimeType.TIME: Basic(hash_time, (time,), None, b"C"),
     SqlTimeType.TIMESTAMP: Basic(hash_timestamp, (datetime,), None, b"T"),
 }
 

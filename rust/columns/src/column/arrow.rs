@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type,
-    UInt32Type,
+    Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+    UInt8Type, UInt16Type, UInt32Type,
 };
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, NullArray,
-    StringArray, TimestampMicrosecondArray,
+    StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
@@ -19,7 +19,7 @@ use crate::value::Unit;
 
 impl Column {
     /// The values of an Arrow array; `None` where it has others than truth values, whole numbers of up to 64 bits with a sign,
-    /// floats, texts, bytes, days and times of Python's years without a time zone, and lists of these. O(1) for numbers of 64
+    /// floats, texts, bytes, days and times of Python's years without a time zone, times of day, and lists of these. O(1) for numbers of 64
     /// bits, O(bytes) for the rest.
     pub fn of_arrow(array: &dyn Array) -> Option<Self> {
         Self::of_nested(array, DEPTH)
@@ -51,6 +51,9 @@ impl Column {
             DataType::Timestamp(TimeUnit::Microsecond, None) => {
                 moments(array, Unit::Micros, array.as_primitive::<TimestampMicrosecondType>().values().iter().copied())
             }
+            DataType::Time64(TimeUnit::Microsecond) => {
+                moments(array, Unit::Clock, array.as_primitive::<Time64MicrosecondType>().values().iter().copied())
+            }
             DataType::List(_) => {
                 let lists = array.as_list::<i32>();
                 Data::Lists(lists.offsets().clone(), Arc::new(Self::of_nested(lists.values(), depth.checked_sub(1)?)?))
@@ -81,6 +84,7 @@ impl Column {
                 let times = values.iter().map(|time| time - Unit::Micros.epoch());
                 Arc::new(TimestampMicrosecondArray::new(times.collect(), presence))
             }
+            Data::Moments(Unit::Clock, values) => Arc::new(Time64MicrosecondArray::new(values.clone(), presence)),
             Data::Lists(offsets, items) => {
                 let items = items.to_arrow()?;
                 let field = Field::new("item", items.data_type().clone(), true);

@@ -24,6 +24,7 @@ fn values() -> impl Strategy<Value = Vec<Constant>> {
         prop::collection::vec(text(), 12),
         prop::collection::vec((0..DAYS).prop_map(|day| Constant::Moment(Moment::Day(day))), 12),
         prop::collection::vec((0..DAYS * DAY).prop_map(|time| Constant::Moment(Moment::At(time, None))), 12),
+        prop::collection::vec((0..DAY).prop_map(|time| Constant::Moment(Moment::Clock(time))), 12),
         prop::collection::vec(prop::collection::vec(any::<u8>(), 0..4).prop_map(|bytes| Constant::Bytes(bytes.into())), 12),
         Just(vec![Constant::None; 12]),
     ];
@@ -156,7 +157,8 @@ fn dates_and_times_are_of_one_kind() {
 fn arrow_has_the_same_dates_and_times() {
     let days = [0, 719_162, 3_652_058];
     let column = |unit, numbers: Vec<i64>| Column::new(Data::Moments(unit, numbers.into()), None, 3).expect("there are such");
-    for column in [column(Unit::Days, days.to_vec()), column(Unit::Micros, days.map(|day| day * DAY + 1).to_vec())] {
+    let times = days.map(|day| day * DAY + 1).to_vec();
+    for column in [column(Unit::Days, days.to_vec()), column(Unit::Micros, times), column(Unit::Clock, vec![0, 1, DAY - 1])] {
         let array = column.to_arrow().expect("Arrow has them");
         assert_eq!(Column::of_arrow(&array).map(|column| shown(&column)), Some(shown(&column)));
     }

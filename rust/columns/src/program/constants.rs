@@ -52,7 +52,7 @@ impl Constant {
                 };
                 Self::Dict(list(entries)?.iter().map(entry).collect::<Result<_, _>>()?)
             }
-            ("at" | "day" | "span", Json::Array(numbers)) => {
+            ("at" | "day" | "clock" | "span", Json::Array(numbers)) => {
                 let numbers = numbers.iter().map(Json::as_i64).collect::<Vec<_>>();
                 Self::Moment(python::moment(kind, &numbers).ok_or_else(|| malformed("a date or time has its numbers"))?)
             }

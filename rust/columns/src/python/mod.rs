@@ -40,7 +40,7 @@ pub use collections::{sort_by_keys, with_item};
 pub use compare::{order, same_item};
 pub(crate) use convert::number;
 pub(crate) use dates::{moment, sql_text};
-pub use dates::{number_of_state, state_of};
+pub use dates::{number_of_state, state_of, state_size};
 pub(crate) use digits::shortest;
 pub use format::format;
 pub use hash::{hash_of, whole};

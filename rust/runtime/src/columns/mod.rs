@@ -14,6 +14,7 @@
 //!   TUPLES   arity u8, a column per field
 //!   DAYS     days since 1970-01-01 as ints
 //!   TIMES    microseconds since then, by a clock without a zone, as ints
+//!   CLOCKS   microseconds since midnight as ints
 //! ints     = base i64, width u8 (0 | 1 | 2 | 4 | 8), the unsigned difference of each to the base in that many bytes
 //! ```
 //!
@@ -56,12 +57,13 @@ pub enum Kind {
     Tuples = 7,
     Days = 8,
     Times = 9,
+    Clocks = 10,
 }
 
 impl Kind {
     /// The kind with this number.
     pub fn of(number: u8) -> Option<Self> {
-        use Kind::{Bools, Bytes, Coded, Days, Floats, Ints, None, Texts, Times, Tuples};
-        [None, Ints, Floats, Bools, Texts, Coded, Bytes, Tuples, Days, Times].get(usize::from(number)).copied()
+        use Kind::{Bools, Bytes, Clocks, Coded, Days, Floats, Ints, None, Texts, Times, Tuples};
+        [None, Ints, Floats, Bools, Texts, Coded, Bytes, Tuples, Days, Times, Clocks].get(usize::from(number)).copied()
     }
 }
