@@ -39,7 +39,7 @@ pub use classes::classes;
 pub use collections::{sort_by_keys, with_item};
 pub use compare::{order, same_item};
 pub(crate) use convert::number;
-pub(crate) use dates::{moment, sql_text};
+pub(crate) use dates::{file_text, moment, sql_text, written};
 pub use dates::{number_of_state, state_of, state_size};
 pub(crate) use digits::shortest;
 pub use format::format;

@@ -14,7 +14,8 @@ use super::numbers::{int_of, quotient};
 use super::{Answer, Function, texts};
 use crate::value::{Doubt, Moment, Value};
 
-pub use show::{formatted, repr, sql_text, text};
+pub use read::written;
+pub use show::{file_text, formatted, repr, sql_text, text};
 pub use spans::{add, spans, sub, times};
 pub use state::{number_of_state, state_of, state_size};
 

@@ -49,6 +49,15 @@ pub fn sql_text(bump: &Bump, moment: Moment) -> Result<&str, Doubt> {
     })
 }
 
+/// What stands in a file or message for what columns have. With `utc` it has a `Z`, and a time of day whole seconds.
+pub fn file_text(bump: &Bump, moment: Moment, utc: bool) -> Result<&str, Doubt> {
+    let (unit, number) = moment.number().ok_or(Doubt)?;
+    let whole = number % SECOND == 0 || (utc && unit == Unit::Clock);
+    let text = iso_text(bump, moment, if utc { 'T' } else { ' ' }, if whole { "seconds" } else { "microseconds" })?;
+    let text = if whole || unit == Unit::Days { text } else { text.trim_end_matches('0') };
+    Ok(if utc && unit != Unit::Days { bump.alloc_str(&format!("{text}Z")) } else { text })
+}
+
 /// `format(moment, spec)`, where the spec is not empty.
 pub fn formatted<'a>(bump: &'a Bump, moment: Moment, spec: &str) -> Result<&'a str, Doubt> {
     strftime(bump, moment, spec)
