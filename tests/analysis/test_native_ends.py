@@ -35,6 +35,7 @@ from tests.running import collected
 ROW = Types.ROW_NAMED(["name", "number"], [Types.STRING(), Types.LONG()])
 FIELDS = D.ROW([D.FIELD("name", D.STRING()), D.FIELD("number", D.BIGINT())])
 TIMED = D.ROW([D.FIELD("name", D.STRING()), D.FIELD("at", D.TIMESTAMP(3))])
+MOMENTS = D.ROW([D.FIELD("name", D.STRING()), D.FIELD("at", D.TIMESTAMP_LTZ(3))])
 DECIMAL = D.ROW([D.FIELD("price", D.DECIMAL(10, 2))])
 
 
@@ -110,7 +111,9 @@ def test_sources(source: str) -> None:
     assert reason in result.reason
 
 
-@pytest.mark.parametrize(("row", "reason"), [(FIELDS, ""), (TIMED, "values of 'at', which are TIMESTAMP")])
+@pytest.mark.parametrize(
+    ("row", "reason"), [(FIELDS, ""), (TIMED, ""), (MOMENTS, "values of 'at', which are TIMESTAMP_LTZ")]
+)
 def test_parquet(row: Any, reason: str) -> None:
     env = environment()
     source = FileSource.for_bulk_file_format(ParquetColumnarRowInputFormat(row_type=row), "/data").build()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -266,6 +266,79 @@ def test_usual_texts_of_times_are_not_in_doubt(text: str) -> None:
 
 def test_the_letter_for_utc_is_read_from_python_3_11_on() -> None:
     assert (check(read, "2024-02-29T05:06:07Z") is DOUBT) == (sys.version_info < (3, 11))
+
+
+def of_record(x: Any) -> Any:
+    """Of a date, a time or a time of day; what one of them does not have is an error, and doubtful."""
+    return x, [x], str(x), repr(x), f"{x}", x == NAIVE, {x: 1}[x], not x, x in (NAIVE, NOON), (x, None), x.isoformat()
+
+
+def of_day(x: Any) -> Any:
+    return (
+        x.year,
+        x.month,
+        x.day,
+        x.weekday(),
+        x.isoweekday(),
+        x.toordinal(),
+        x - DAY,
+        x + HOUR,
+        x < DAY,
+        (x - DAY).days,
+    )
+
+
+def of_time(x: Any) -> Any:
+    later = x + timedelta(days=1, microseconds=-1)
+    return (
+        later,
+        later.date(),
+        later.time(),
+        x.hour,
+        x.microsecond,
+        x <= NAIVE,
+        (NAIVE - x).total_seconds(),
+        max(x, NAIVE),
+    )
+
+
+def of_clock(x: Any) -> Any:
+    return x.hour, x.minute, x.second, x.microsecond, x < NOON, min(x, NOON), sorted([NOON, x])
+
+
+DAY, NOON = date(2024, 2, 29), time(12, 30)
+RECORDS = st.one_of(
+    st.dates(),
+    st.datetimes(),
+    st.times(),
+    st.datetimes(timezones=st.just(timezone.utc)),
+    st.sampled_from([date.min, date.max, datetime.min, datetime.max, time.min, time.max, DAY, NAIVE, NOON]),
+    st.sampled_from(
+        [datetime(2024, 1, 1, fold=1), time(1, fold=1), time(1, tzinfo=timezone.utc), None, 5, "2024-02-29"]
+    ),
+)
+
+
+@pytest.mark.parametrize("function", [of_record, of_day, of_time, of_clock])
+@given(value=RECORDS)
+def test_dates_in_records_are_those_of_python(function: Any, value: Any) -> None:
+    compiled = compile_function(function, "map")
+    assert isinstance(compiled, Compiled), str(compiled)
+    result = on_machine(Pipeline([("map", Program(compiled.program))]), "map", value)
+    try:
+        expected = shown(function(value))
+    except (ValueError, OverflowError, TypeError, AttributeError):
+        expected = DOUBT
+    assert result in (DOUBT, expected), value
+
+
+@pytest.mark.parametrize(
+    ("function", "value"), [(of_record, DAY), (of_record, NAIVE), (of_record, NOON), (of_time, NAIVE), (of_clock, NOON)]
+)
+def test_usual_dates_in_records_are_not_in_doubt(function: Any, value: Any) -> None:
+    compiled = compile_function(function, "map")
+    assert isinstance(compiled, Compiled), str(compiled)
+    assert on_machine(Pipeline([("map", Program(compiled.program))]), "map", value) == shown(function(value))
 
 
 def test_a_time_without_a_zone_in_utc() -> None:

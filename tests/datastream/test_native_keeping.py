@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ class Keeping(SinkFunction):
 
     def close(self) -> None:
         kept = {name: value for name, value in vars(self).items() if name != "path"}
-        Path(self.path).write_text(json.dumps(kept), encoding="utf-8")
+        Path(self.path).write_text(json.dumps(kept, default=repr), encoding="utf-8")
 
 
 class Counts(Keeping):
@@ -91,6 +92,22 @@ class Changing(Keeping):
         if self.rows == 30:
             self.last = [value[1]]
         self.rows += 1
+
+
+class Dated(Keeping):
+    """Keeps a day, a time, and for a while a time with a zone, which only Python keeps."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.first, self.at = date.max, datetime(2024, 2, 29)
+
+    def invoke(self, value: Any) -> None:
+        self.rows += 1
+        day = date.fromordinal(730_000 + value[1])
+        if day < self.first:
+            self.first = day
+        at = self.at + timedelta(hours=value[1])
+        self.at = at.replace(tzinfo=timezone.utc) if 40 < self.rows < 60 else at.replace(tzinfo=None)
 
 
 class Reading(Keeping):
@@ -151,7 +168,7 @@ def of_sink(sink: type[Keeping], way: str, path: Path) -> Any:
     return Path(path / way).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("sink", [Counts, Greatest, Failing, Growing, Changing])
+@pytest.mark.parametrize("sink", [Counts, Greatest, Failing, Growing, Changing, Dated])
 def test_a_sink_keeps_the_same(sink: type[Keeping], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = []
     run = NativeAccumulator.run

@@ -214,7 +214,7 @@ def test_a_row_that_is_longer_than_blocks(tmp_path: Path) -> None:
     [
         lambda b: b.add_string_column("a").set_column_separator("é"),
         lambda b: b.add_string_column("a").set_quote_char(","),
-        lambda b: b.add_column("a", D.DATE()),
+        lambda b: b.add_column("a", D.TIMESTAMP_LTZ(3)),
         lambda b: b.add_array_column("a"),
         lambda b: b.add_column("a", D.DECIMAL(5, 2)),
     ],

@@ -30,7 +30,7 @@ ORDER = {
         *("stream_graph", "shapes", "identity", "job_graph", "execution_graph", "json"),
     ],
     "objects": [
-        *("items", "trees", "owned", "decode", "encode", "folds", "router", "capsules"),
+        *("items", "owned", "moments", "trees", "decode", "encode", "folds", "router", "capsules"),
         *("shapes", "gather", "hand_over", "batches", "pipelines", "layouts", "readings"),
         *("keyed_table", "keyed", "windows", "counts", "process", "triggers", "state"),
     ],

@@ -12,6 +12,7 @@ from penstock.datastream.connectors import SparkSink
 from tests.running import collected
 from tests.spark.test_spark_data import environment, tuples, words
 
+DAY, TIME = Types.SQL_DATE(), Types.SQL_TIMESTAMP()
 TYPED = {
     "id": ("int", "1", "2"),
     "tiny": ("tinyint", "-128", "127"),
@@ -116,3 +117,19 @@ def test_a_declared_type_gives_tuples_or_values(spark):
     pair = Types.TUPLE([Types.STRING(), Types.LONG()])
     assert sorted(collected(environment(spark).from_spark(frame, pair))) == [("w0", 0), ("w1", 1), ("w2", 2)]
     assert sorted(collected(environment(spark).from_spark(frame.select("n"), Types.LONG()))) == [0, 1, 2]
+
+
+def test_dates_and_local_times_are_the_same_with_native_code_off(spark):
+    query = (
+        "select date_add(date'0001-01-01', cast(id * 365242 as int)) as day, "
+        "timestampadd(MICROSECOND, id * 31556926000001, timestamp_ntz'1969-12-31 23:59:59.999999') as at, id "
+        "from range(10)"
+    )
+    results = []
+    for way in ("auto", "off"):
+        env = environment(spark, 2, **{"penstock.native": way})
+        stream = env.from_spark(spark.sql(query), Types.TUPLE([DAY, TIME, Types.LONG()]))
+        pairs = stream.map(lambda r: (r[0], r[1] + datetime.timedelta(days=1), r[1].year, r[2]))
+        results.append(sorted(collected(pairs.key_by(lambda r: r[0], DAY).max_by(1))))
+    assert results[0] == results[1]
+    assert len(results[0]) == 10

@@ -1,8 +1,8 @@
 """Dates and times: calls of the module ``datetime`` as programs have them.
 
 A time zone is a number of seconds in a program, so only ``timezone.utc`` and others with a fixed offset are known, and
-these where they are written or constant. What asks for the time zone of the process is refused. Dates and times are
-values within a function; columns do not have them, so a function may not give one.
+these where they are written or constant. What asks for the time zone of the process is refused. Columns have dates, and
+times without a zone; others, and timedeltas, are values within a function only, so it may not give one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 import sys
 from abc import abstractmethod
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from typing import Any
 
 from penstock.compiler.process import ProcessCalls
@@ -21,7 +21,7 @@ from penstock.runtime.constants import NotPlainError, offset_of
 
 _DATETIME: Any = vars(datetime)
 _DATE: Any = vars(date)
-_CLASSES = (datetime, date, timedelta, timezone)
+_CLASSES = (datetime, date, time, timedelta, timezone)
 _FIELDS = ("year", "month", "day", "hour", "minute", "second", "microsecond")
 _MODERN = sys.version_info >= (3, 11)
 _TIMESTAMP = signature("~timestamp")
@@ -42,7 +42,10 @@ _CALLS: dict[Any, tuple[str, Signature]] = {
 _ZONES = {datetime: (7, "tzinfo"), _DATETIME["fromtimestamp"]: (1, "tz")}
 """By what is called: the place and the name of its time zone."""
 _OF_PROCESS = "depends on the time zone of the process: give it timezone.utc"
-GIVES = "gives a date or time, which columns do not have: isoformat() or timestamp() makes a text or a number of it"
+GIVES = (
+    "gives a time with a zone or a timedelta, which columns do not have: isoformat(), timestamp() or total_seconds() "
+    "makes a text or a number of it"
+)
 
 
 class Dates(ProcessCalls):
@@ -61,11 +64,15 @@ class Dates(ProcessCalls):
         value = static.value
         if value is _DATE["fromtimestamp"]:
             raise RefusedError(f"{static.text}() {_OF_PROCESS}", node)
-        if not isinstance(value, type | type(_DATETIME["fromtimestamp"])) or value not in _CALLS:
+        if not isinstance(value, type | type(_DATETIME["fromtimestamp"])) or (
+            value not in _CALLS and value is not time
+        ):
             return None
         known = self._known(node)
         if known is not None:
             return ["const", constant(known)]
+        if value is time:
+            raise RefusedError("time() is called with what is not constant", node)
         name, parameters = _CALLS[value]
         title = f"{static.text}()"
         zone: Json = ["const", None]
@@ -149,18 +156,22 @@ class Dates(ProcessCalls):
         return result
 
 
-def gives_dates(body: list[Json]) -> bool:
-    """Whether statements of a program return or yield a date or time, as far as it can be seen."""
+_AWARE, _NAIVE, _SPAN, _DAY = "aware", "naive", "span", "day"
+
+
+def gives_no_columns(body: list[Json]) -> bool:
+    """Whether statements of a program return or yield a time with a zone, or a timedelta, as far as it can be seen."""
     statements = list(_statements(body))
     assigned: dict[int, list[Json]] = {}
     for statement in statements:
         if statement[0] == "set" and isinstance(statement[1], int):
             assigned.setdefault(statement[1], []).append(statement[2])
-    variables: set[int] = set()
+    variables: dict[int, str] = {}
     for number, values in assigned.items():
-        if all(_is_date(value, variables) for value in values):
-            variables.add(number)
-    return any(statement[0] in ("return", "yield") and _has_date(statement[1], variables) for statement in statements)
+        kinds = {_kind(value, variables) for value in values}
+        if len(kinds) == 1 and (kind := kinds.pop()) is not None:
+            variables[number] = kind
+    return any(statement[0] in ("return", "yield") and _has_kind(statement[1], variables) for statement in statements)
 
 
 def _statements(body: list[Json]) -> Iterator[Json]:
@@ -173,21 +184,53 @@ def _statements(body: list[Json]) -> Iterator[Json]:
                     yield from _statements(part)
 
 
-def _has_date(expression: Json, variables: set[int]) -> bool:
-    """Whether a date or time is, or is in, a value."""
+def _has_kind(expression: Json, variables: dict[int, str]) -> bool:
+    """Whether a value is one that columns do not have, or has one in it."""
     if expression[0] in ("tuple", "list"):
-        return any(_has_date(part, variables) for part in expression[1:])
-    return _is_date(expression, variables)
+        return any(_has_kind(part, variables) for part in expression[1:])
+    return _kind(expression, variables) in (_AWARE, _SPAN)
 
 
-def _is_date(expression: Json, variables: set[int]) -> bool:
+def _kind(expression: Json, variables: dict[int, str]) -> str | None:
+    """The kind of date or time that an expression surely is; None where it may be something else."""
     kind = expression[0]
     if kind == "local":
-        return expression[1] in variables
+        return variables.get(expression[1])
     if kind == "const":
-        return isinstance(expression[1], dict) and bool(expression[1].keys() & {"at", "day", "span"})
+        return _of_constant(expression[1])
     if kind in ("add", "sub"):
-        return any(_is_date(part, variables) for part in expression[1:])
+        return _of_sum(kind, *(_kind(part, variables) for part in expression[1:3]))
     if kind == "lib":
-        return expression[1].startswith("datetime.")
-    return kind == "method" and expression[1] in ("date", "to_zone", "with_zone", "with_fields")
+        return _of_call(expression[1], expression[2:])
+    if kind != "method":
+        return None
+    method, receiver = expression[1], expression[2]
+    if method == "with_fields":
+        return _kind(receiver, variables)
+    return {"date": _DAY, "to_zone": _AWARE, "with_zone": _of_zone(expression[-1])}.get(method)
+
+
+def _of_zone(zone: Json) -> str:
+    return _NAIVE if zone == ["const", None] else _AWARE
+
+
+def _of_constant(value: Json) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    if "at" in value:
+        return _NAIVE if value["at"][1] is None else _AWARE
+    return _DAY if "day" in value else _SPAN if "span" in value else None
+
+
+def _of_call(name: str, arguments: list[Json]) -> str | None:
+    if name in ("datetime.datetime", "datetime.fromtimestamp"):
+        return _of_zone(arguments[-1])
+    return {"datetime.date": _DAY, "datetime.timedelta": _SPAN}.get(name)
+
+
+def _of_sum(operation: str, one: str | None, other: str | None) -> str | None:
+    if operation == "sub" and one in (_AWARE, _NAIVE, _DAY) and one == other:
+        return _SPAN
+    if other == _SPAN:
+        return one
+    return other if operation == "add" and one == _SPAN else None

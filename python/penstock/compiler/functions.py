@@ -19,7 +19,7 @@ from penstock.compiler import kinds
 from penstock.compiler.aliases import aliases_of
 from penstock.compiler.bodies import Body
 from penstock.compiler.constructors import with_attributes
-from penstock.compiler.dates import GIVES, gives_dates
+from penstock.compiler.dates import GIVES, gives_no_columns
 from penstock.compiler.imports import imports_of, stored_names
 from penstock.compiler.invocations import Invocation, bound_method, member, parameters_of, plain_function
 from penstock.compiler.iterators import iterators_of
@@ -146,7 +146,7 @@ class _Unit:
         if kind in kinds.OF_KEY and not emits:
             self._emit_result(method)
         self.compile(plain, Invocation(first, keywords, result, count, emits, changes, method))
-        if result is not Use.READ and gives_dates(self.functions[self.entry]["body"]):
+        if result is not Use.READ and gives_no_columns(self.functions[self.entry]["body"]):
             error = RefusedError(GIVES)
             _place(error, plain, self.trees)
             raise error

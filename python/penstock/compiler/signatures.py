@@ -112,7 +112,9 @@ _TEXT_METHODS = {
     "zfill": "width /",
 }
 _OTHER_METHODS = {
-    **dict.fromkeys(("bit_length", "is_integer", "timestamp", "total_seconds", "date", "weekday", "isoweekday"), ""),
+    **dict.fromkeys(
+        ("bit_length", "is_integer", "timestamp", "total_seconds", "date", "time", "weekday", "isoweekday"), ""
+    ),
     "get": "key default=null /",
     "isoformat": 'sep="T" timespec="auto"',
     "strftime": "format",

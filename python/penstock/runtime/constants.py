@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from typing import Any, cast
 
 Json = Any
@@ -46,7 +46,7 @@ def constant(value: object, *, sets: bool = False) -> Json:
     if sets and kind in (set, frozenset):
         members = [constant(item) for item in cast("set[object]", value)]
         return {"s": sorted(members, key=json.dumps)}  # not in the order of their hashes, which differ from run to run
-    if kind in (datetime, date, timedelta):
+    if kind in (datetime, date, time, timedelta):
         return _moment(value)
     raise NotPlainError(f"{article(kind.__name__)}, which is not plain data")
 
@@ -62,7 +62,11 @@ def _moment(value: Any) -> Json:
         return {"day": [value.toordinal() - 1]}
     if value.fold:
         raise NotPlainError("a time that comes a second time")
-    local = (value.replace(tzinfo=None) - datetime(1, 1, 1)) // timedelta(microseconds=1)
+    if isinstance(value, time) and value.tzinfo is not None:
+        raise NotPlainError("a time of day with a time zone")
+    if isinstance(value, time):
+        return {"clock": [(datetime.combine(date.min, value) - datetime.min) // timedelta(microseconds=1)]}
+    local = (value.replace(tzinfo=None) - datetime.min) // timedelta(microseconds=1)
     return {"at": [local, None if value.tzinfo is None else offset_of(value.tzinfo)]}
 
 

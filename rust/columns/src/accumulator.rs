@@ -119,6 +119,7 @@ impl Accumulator {
 fn can_stay(value: Value<'_>) -> bool {
     match value {
         Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Bytes(_) => true,
+        Value::Moment(moment) => moment.number().is_some(),
         Value::Tuple(items) => items.iter().all(|&item| can_stay(item)),
         _ => false,
     }

@@ -5,6 +5,7 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use penstock_runtime::columns::{Broken, DEPTH, Kind, MAX_COUNT, NULLABLE, Reader, TAG, ints, numbers, texts};
 
 use crate::column::{Column, Data, Strings};
+use crate::value::Unit;
 
 /// A buffer of these records, with what is known of their key, and bytes that travel with them. `None` where the format does
 /// not have such columns.
@@ -18,12 +19,21 @@ pub fn encode(records: &Column, key: u8, extras: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// The kind of a column of dates or times.
+pub fn kind_of(unit: Unit) -> Kind {
+    match unit {
+        Unit::Days => Kind::Days,
+        Unit::Micros => Kind::Times,
+        Unit::Clock => Kind::Clocks,
+    }
+}
+
 /// More than a column takes, for most columns. Recursive, to [`DEPTH`].
 fn most_bytes(column: &Column) -> usize {
     let bytes = match column.data() {
         Data::None => 0,
         Data::Bools(_) => column.len(),
-        Data::Ints(_) | Data::Floats(_) => 8 * column.len(),
+        Data::Ints(_) | Data::Floats(_) | Data::Moments(..) => 8 * column.len(),
         Data::Texts(items) | Data::Bytes(items) => {
             let offsets = items.offsets();
             2 * column.len() + (offsets[items.len()] - offsets[0]) as usize
@@ -64,9 +74,10 @@ fn write_present(out: &mut Vec<u8>, column: &Column, nullable: u8, presence: &[u
             head(Kind::Floats);
             numbers(out, values.iter().map(|value| value.to_le_bytes()));
         }
-        Data::Texts(items) => {
-            let each = (0..items.len()).map(|row| items.get(row));
-            texts(out, (nullable, presence), each, |out| packed(out, items));
+        Data::Texts(items) => texts(out, (nullable, presence), (0..items.len()).map(|row| items.get(row)), |out| packed(out, items)),
+        Data::Moments(unit, numbers) => {
+            head(kind_of(*unit));
+            ints(out, numbers.iter().map(|number| number - unit.epoch()));
         }
         Data::Bytes(items) => {
             head(Kind::Bytes);
@@ -136,6 +147,9 @@ fn read_present(reader: &mut Reader<'_>, kind: Kind, count: usize, depth: usize)
         Kind::Texts => Data::Texts(unpacked(reader, count)?),
         Kind::Coded => Data::Texts(coded(reader, count)?),
         Kind::Bytes => Data::Bytes(unpacked(reader, count)?),
+        Kind::Days => moments(reader, count, Unit::Days)?,
+        Kind::Times => moments(reader, count, Unit::Micros)?,
+        Kind::Clocks => moments(reader, count, Unit::Clock)?,
         Kind::Tuples => {
             let arity = reader.byte()?;
             let depth = depth.checked_sub(1).ok_or(Broken)?;
@@ -143,6 +157,11 @@ fn read_present(reader: &mut Reader<'_>, kind: Kind, count: usize, depth: usize)
         }
     };
     Column::new(data, None, count).ok_or(Broken)
+}
+
+fn moments(reader: &mut Reader<'_>, count: usize, unit: Unit) -> Result<Data, Broken> {
+    let numbers = reader.ints(count)?.to_vec();
+    Ok(Data::Moments(unit, numbers.into_iter().map(|number| number.saturating_add(unit.epoch())).collect()))
 }
 
 fn unpacked(reader: &mut Reader<'_>, count: usize) -> Result<Strings, Broken> {
@@ -183,11 +202,13 @@ mod tests {
         fn columns_come_back(numbers in prop::collection::vec(prop::option::of(any::<i64>()), 0..40), name in "[a-c]{0,2}") {
             let presence: BooleanBuffer = numbers.iter().map(Option::is_some).collect();
             let count = numbers.len();
+            let dates = numbers.iter().map(|number| number.unwrap_or(3).rem_euclid(3_652_059)).collect();
+            let dates = Column::new(Data::Moments(Unit::Days, dates), None, count).expect("there are such days");
             let values = Data::Ints(numbers.iter().map(|number| number.unwrap_or(3)).collect());
             let ints = Column::new(values, Some(NullBuffer::new(presence)), count).expect("they agree");
             let names = Strings::of(std::iter::repeat_n(name.as_bytes(), count)).expect("they are few");
             let texts = Column::new(Data::Texts(names), None, count).expect("they are texts");
-            let tuples = Column::new(Data::Tuples(Arc::new([ints, texts])), None, count).expect("they agree");
+            let tuples = Column::new(Data::Tuples(Arc::new([ints, texts, dates])), None, count).expect("they agree");
             let bytes = encode(&tuples, 1, b"more").expect("it has such columns");
             let (read, key, extras) = decode(&bytes).expect("it is a buffer");
             prop_assert_eq!(shown(&read), shown(&tuples));

@@ -8,7 +8,7 @@ use penstock_runtime::key_type::{DEPTH, KeyType};
 use crate::batch::Batch;
 use crate::column::{Column, Data};
 use crate::program::Program;
-use crate::value::{Doubt, Value};
+use crate::value::{Doubt, Moment, Unit, Value};
 use crate::vectors::{Vector, evaluate};
 
 /// Records whose keys are looked for together.
@@ -85,6 +85,9 @@ fn hash_of(key: Value<'_>, key_type: &KeyType, depth: usize) -> Result<i32, Doub
         (KeyType::Boolean, Value::Bool(flag)) => Ok(hash::boolean(flag)),
         (KeyType::Double, Value::Float(number)) => Ok(hash::double(number)),
         (KeyType::Float, Value::Float(number)) => Ok(hash::float(number)),
+        (KeyType::Date, Value::Moment(moment @ Moment::Day(_)))
+        | (KeyType::Timestamp, Value::Moment(moment @ Moment::At(..)))
+        | (KeyType::Time, Value::Moment(moment @ Moment::Clock(_))) => of_moment(moment),
         (KeyType::Tuple(types), Value::Tuple(fields)) if types.len() == fields.len() => {
             fields.iter().zip(types).try_fold(0, |so_far, (&field, field_type)| {
                 Ok(hash::fold(so_far, nullable(field, |field| hash_of(field, field_type, depth - 1))?))
@@ -100,11 +103,22 @@ fn undeclared(key: Value<'_>, depth: usize) -> Result<i32, Doubt> {
         Value::Int(value) => Ok(hash::long(value)),
         Value::Float(number) => Ok(hash::double(number)),
         Value::Bool(flag) => Ok(hash::boolean(flag)),
+        Value::Moment(moment) => of_moment(moment),
         Value::Tuple(fields) if depth > 0 && fields.len() <= MAX_ARITY => {
             fields.iter().try_fold(0, |so_far, &field| Ok(hash::fold(so_far, nullable(field, |field| undeclared(field, depth - 1))?)))
         }
         _ => Err(Doubt),
     }
+}
+
+fn of_moment(moment: Moment) -> Result<i32, Doubt> {
+    moment.number().map(|(unit, number)| hash_of_moment(unit, number)).ok_or(Doubt)
+}
+
+/// The Java hash code of a date or time.
+pub fn hash_of_moment(unit: Unit, number: i64) -> i32 {
+    let since = number - unit.epoch();
+    if unit == Unit::Days { hash::date(since) } else { hash::timestamp(since) }
 }
 
 fn nullable(field: Value<'_>, hash: impl FnOnce(Value<'_>) -> Result<i32, Doubt>) -> Result<i32, Doubt> {

@@ -31,7 +31,7 @@ pub enum Value<'a> {
     Row(&'a Shape, &'a [Value<'a>]),
     /// A `list` or a `set` of a [heap](crate::heap::Heap): the machine alone knows what is in it.
     Object(u32),
-    /// What the module `datetime` has; it does not leave a function.
+    /// What the module `datetime` has.
     Moment(Moment),
 }
 
@@ -46,7 +46,7 @@ impl Value<'_> {
     }
 }
 
-/// A `datetime`, `date` or `timedelta`.
+/// A `datetime`, `date`, `time` or `timedelta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// A `datetime`: microseconds since the year 1 began, by its own clock; and the seconds that this clock is ahead of UTC, if
@@ -54,8 +54,77 @@ pub enum Moment {
     At(i64, Option<i32>),
     /// A `date`: days since the year 1 began.
     Day(i64),
+    /// A `time` without a time zone: microseconds since midnight.
+    Clock(i64),
     /// A `timedelta`, in microseconds.
     Span(i64),
+}
+
+/// Microseconds of a day.
+pub const DAY: i64 = 86_400_000_000;
+/// The days that there are: those of the years 1 to 9999.
+pub const DAYS: i64 = 3_652_059;
+/// The day on which 1970 began.
+pub const EPOCH: i64 = 719_162;
+
+/// What the numbers of a column of dates or times are; a column has no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Those of a `date`: days since the year 1 began.
+    Days,
+    /// Those of a `datetime` without a time zone: microseconds since the year 1 began.
+    Micros,
+    /// Those of a `time` without a time zone: microseconds since midnight.
+    Clock,
+}
+
+impl Unit {
+    /// The date or time of a number.
+    #[inline]
+    pub fn moment(self, number: i64) -> Moment {
+        match self {
+            Self::Days => Moment::Day(number),
+            Self::Micros => Moment::At(number, None),
+            Self::Clock => Moment::Clock(number),
+        }
+    }
+
+    /// The number of a date or time; `None` where it is none of these.
+    #[inline]
+    pub fn number(self, moment: Moment) -> Option<i64> {
+        moment.number().filter(|(own, _)| *own == self).map(|(_, number)| number)
+    }
+
+    /// Whether there is a date or time of this number.
+    pub fn has(self, number: i64) -> bool {
+        match self {
+            Self::Days => (0..DAYS).contains(&number),
+            Self::Micros => (0..DAYS * DAY).contains(&number),
+            Self::Clock => (0..DAY).contains(&number),
+        }
+    }
+
+    /// The number from which others count: that of 1970-01-01, or of midnight.
+    pub fn epoch(self) -> i64 {
+        match self {
+            Self::Days => EPOCH,
+            Self::Micros => EPOCH * DAY,
+            Self::Clock => 0,
+        }
+    }
+}
+
+impl Moment {
+    /// The number that a column has of it; `None` where no column does.
+    #[inline]
+    pub fn number(self) -> Option<(Unit, i64)> {
+        match self {
+            Self::Day(day) => Some((Unit::Days, day)),
+            Self::At(local, None) => Some((Unit::Micros, local)),
+            Self::Clock(rest) => Some((Unit::Clock, rest)),
+            Self::At(_, Some(_)) | Self::Span(_) => None,
+        }
+    }
 }
 
 impl Value<'_> {

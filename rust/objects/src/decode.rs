@@ -1,10 +1,12 @@
 //! Typed columns into records.
 
+use penstock_columns::value::Unit;
 use penstock_runtime::columns::{Broken, DEPTH, Kind, RECORD, Reader, TAG, UNKNOWN};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString};
 
+use super::moments::objects;
 use super::owned::{Objects, tuple};
 
 /// The values of a column, and those of the field that is the key, if it has one.
@@ -87,6 +89,9 @@ fn present<'py>(py: Python<'py>, reader: &mut Reader<'_>, kind: Kind, count: usi
             let bytes = check(reader.strings(count))?;
             Objects::each(bytes.into_iter().map(|bytes| PyBytes::new(py, bytes).into_any()).collect())
         }
+        Kind::Days => moments(py, reader, count, Unit::Days)?,
+        Kind::Times => moments(py, reader, count, Unit::Micros)?,
+        Kind::Clocks => moments(py, reader, count, Unit::Clock)?,
         Kind::Tuples => return tuples(py, reader, count, key, depth),
     };
     Ok((objects, None))
@@ -118,6 +123,12 @@ fn longs<'py>(py: Python<'py>, reader: &mut Reader<'_>, count: usize) -> PyResul
         return Ok(Objects::shared(object(ints.base), count));
     }
     Ok(Objects::each(ints.to_vec().into_iter().map(object).collect()))
+}
+
+fn moments<'py>(py: Python<'py>, reader: &mut Reader<'_>, count: usize, unit: Unit) -> PyResult<Objects<'py>> {
+    let since = check(reader.ints(count))?.to_vec();
+    let numbers: Vec<i64> = since.into_iter().map(|number| number.saturating_add(unit.epoch())).collect();
+    if numbers.iter().all(|&number| unit.has(number)) { objects(py, unit, &numbers) } else { Err(broken()) }
 }
 
 fn tuples<'py>(py: Python<'py>, reader: &mut Reader<'_>, count: usize, key: u8, depth: usize) -> Read<'py> {

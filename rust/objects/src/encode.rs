@@ -1,10 +1,13 @@
 //! Records into typed columns.
 
+use penstock_columns::exchange::kind_of as kind_of_moments;
+use penstock_columns::value::Unit;
 use penstock_runtime::columns::{DEPTH, Kind, MAX_COUNT, NULLABLE, TAG, ints, strings, texts};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use super::items::{Item, field, items, long, text, tuple};
+use super::moments::{moment, of_unit};
 
 /// Records as typed columns.
 ///
@@ -62,6 +65,9 @@ fn present(out: &mut Vec<u8>, values: &[Item<'_, '_>], nullable: u8, presence: &
             let items = all(values, |value| Some(value.cast_exact::<PyBytes>().ok()?.to_owned()))?;
             strings(out, &items.iter().map(|item| item.as_bytes()).collect::<Vec<_>>());
         }
+        Kind::Days => moments(out, values, Unit::Days)?,
+        Kind::Times => moments(out, values, Unit::Micros)?,
+        Kind::Clocks => moments(out, values, Unit::Clock)?,
         _ => tuples(out, values, depth)?,
     }
     Some(())
@@ -79,8 +85,10 @@ fn kind_of(first: Item<'_, '_>) -> Option<Kind> {
         Some(Kind::Bools)
     } else if first.is_exact_instance_of::<PyBytes>() {
         Some(Kind::Bytes)
+    } else if first.is_exact_instance_of::<PyTuple>() {
+        Some(Kind::Tuples)
     } else {
-        first.is_exact_instance_of::<PyTuple>().then_some(Kind::Tuples)
+        moment(first).map(|(unit, _)| kind_of_moments(unit))
     }
 }
 
@@ -90,6 +98,12 @@ fn all<'a, 'py, T>(values: &[Item<'a, 'py>], convert: impl Fn(Item<'a, 'py>) -> 
         result.push(convert(value)?);
     }
     Some(result)
+}
+
+fn moments(out: &mut Vec<u8>, values: &[Item<'_, '_>], unit: Unit) -> Option<()> {
+    let number = |value| of_unit(unit, value).map(|number| number - unit.epoch());
+    ints(out, all(values, number)?.into_iter());
+    Some(())
 }
 
 fn tuples(out: &mut Vec<u8>, values: &[Item<'_, '_>], depth: usize) -> Option<()> {

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
 
 use super::items::{Item, field, items, long, text, tuple};
+use super::moments::{moment, of_unit};
 use super::shapes::{Class, attribute, class_of, rows};
 
 /// Items of lists in a column at the most.
@@ -43,7 +44,8 @@ fn atoms(values: &[Item<'_, '_>], first: Item<'_, '_>) -> Option<Data> {
     } else if first.is_exact_instance_of::<PyBytes>() {
         Data::Bytes(Strings::of(all(values, &[][..], bytes)?.into_iter())?)
     } else {
-        return None;
+        let (unit, _) = moment(first)?;
+        Data::Moments(unit, all(values, 0, |value| of_unit(unit, value))?.into())
     })
 }
 

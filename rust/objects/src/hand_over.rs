@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 
+use super::moments;
 use super::owned::{Objects, listed, tuple};
 use super::shapes::{bare, class, rows, set};
 
@@ -20,6 +21,7 @@ pub fn objects<'py>(py: Python<'py>, column: &Column) -> PyResult<Objects<'py>> 
         Data::Floats(values) => Objects::each(values.iter().map(|&value| PyFloat::new(py, value).into_any()).collect()),
         Data::Texts(items) => texts(py, items)?,
         Data::Bytes(items) => Objects::each((0..count).map(|row| PyBytes::new(py, items.get(row)).into_any()).collect()),
+        Data::Moments(unit, numbers) => moments::objects(py, *unit, numbers)?,
         Data::Tuples(fields) => {
             let fields = all(py, fields)?;
             Objects::each((0..count).map(|row| tuple(py, &fields, row)).collect::<PyResult<_>>()?)

@@ -16,6 +16,7 @@ mod items;
 mod keyed;
 mod keyed_table;
 mod layouts;
+mod moments;
 mod owned;
 mod pipelines;
 mod process;

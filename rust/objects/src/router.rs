@@ -1,5 +1,7 @@
 //! Which channel a key leaves through.
 
+use penstock_columns::router::hash_of_moment;
+use penstock_columns::value::Unit;
 use penstock_runtime::hash;
 use penstock_runtime::key_groups::Channels;
 use penstock_runtime::key_type::{DEPTH, KeyType};
@@ -8,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyList};
 
 use super::items::{Item, field as field_of, fields, items, key_field, long, text, tuple};
+use super::moments::{moment, of_unit};
 
 /// Channels and their records, with their timestamps, if these are known.
 type Parts<'py> = Vec<(u32, Bound<'py, PyList>, Option<Bound<'py, PyList>>)>;
@@ -138,6 +141,9 @@ fn hash_of(key: Item<'_, '_>, key_type: &KeyType, depth: usize) -> Option<i32> {
         KeyType::Boolean => key.cast_exact::<PyBool>().ok().map(|flag| hash::boolean(flag.is_true())),
         KeyType::Double => double(key).map(hash::double),
         KeyType::Float => double(key).map(hash::float),
+        KeyType::Date => of_unit(Unit::Days, key).map(|day| hash_of_moment(Unit::Days, day)),
+        KeyType::Timestamp => of_unit(Unit::Micros, key).map(|time| hash_of_moment(Unit::Micros, time)),
+        KeyType::Time => of_unit(Unit::Clock, key).map(|time| hash_of_moment(Unit::Clock, time)),
         KeyType::Tuple(types) => {
             let tuple = tuple(key).filter(|tuple| tuple.len() == types.len())?;
             folded(fields(tuple).zip(types).map(|(field, field_type)| nullable(field, |field| hash_of(field, field_type, depth - 1))))
@@ -156,7 +162,8 @@ fn undeclared(key: Item<'_, '_>, depth: usize) -> Option<i32> {
         let followed = depth > 0 && tuple.len() <= MAX_ARITY;
         return followed.then(|| folded(fields(tuple).map(|field| nullable(field, |field| undeclared(field, depth - 1))))).flatten();
     }
-    double(key).map(hash::double).or_else(|| hash_of(key, &KeyType::Boolean, depth))
+    let other = || moment(key).map(|(unit, number)| hash_of_moment(unit, number));
+    double(key).map(hash::double).or_else(|| hash_of(key, &KeyType::Boolean, depth)).or_else(other)
 }
 
 fn folded(mut hashes: impl Iterator<Item = Option<i32>>) -> Option<i32> {

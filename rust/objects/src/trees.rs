@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyString, PyTuple};
 
 use super::items::{long, text};
+use super::moments::{moment, object};
 
 /// How deep lists may be nested.
 const DEPTH: usize = 64;
@@ -21,6 +22,7 @@ pub fn object_of<'py>(py: Python<'py>, tree: &Tree) -> PyResult<Bound<'py, PyAny
         Tree::Float(number) => PyFloat::new(py, *number).into_any(),
         Tree::Text(text) => PyString::new(py, text).into_any(),
         Tree::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
+        Tree::Moment(unit, number) => object(py, *unit, *number)?,
         Tree::Tuple(items) => PyTuple::new(py, all(items)?)?.into_any(),
         Tree::List(items) => PyList::new(py, all(items)?)?.into_any(),
         Tree::Dict(entries) => {
@@ -45,23 +47,14 @@ pub fn trees_of(objects: &Bound<'_, PyList>) -> Option<Vec<Tree>> {
 /// Recursive, to a fixed depth.
 fn tree_of(object: &Bound<'_, PyAny>, known: &mut HashSet<usize>, depth: usize) -> Option<Tree> {
     let depth = depth.checked_sub(1)?;
-    if object.is_none() {
-        return Some(Tree::None);
-    }
-    if let Ok(flag) = object.cast_exact::<PyBool>() {
-        return Some(Tree::Bool(flag.is_true()));
+    if let Some(atom) = atom_of(object) {
+        return Some(atom);
     }
     if object.is_exact_instance_of::<PyInt>() {
         return long(object.as_borrowed()).map(Tree::Int);
     }
-    if let Ok(number) = object.cast_exact::<PyFloat>() {
-        return Some(Tree::Float(number.value()));
-    }
     if object.is_exact_instance_of::<PyString>() {
         return text(object.as_borrowed()).map(|text| Tree::Text(text.into()));
-    }
-    if let Ok(bytes) = object.cast_exact::<PyBytes>() {
-        return Some(Tree::Bytes(bytes.as_bytes().into()));
     }
     if let Ok(items) = object.cast_exact::<PyTuple>() {
         return items.iter().map(|item| tree_of(&item, known, depth)).collect::<Option<_>>().map(Tree::Tuple);
@@ -79,4 +72,21 @@ fn tree_of(object: &Bound<'_, PyAny>, known: &mut HashSet<usize>, depth: usize) 
     }
     let items = object.cast_exact::<PySet>().ok()?;
     items.iter().map(|item| tree_of(&item, known, depth)).collect::<Option<_>>().map(Tree::Set)
+}
+
+/// What is always a tree and holds nothing.
+fn atom_of(object: &Bound<'_, PyAny>) -> Option<Tree> {
+    if object.is_none() {
+        return Some(Tree::None);
+    }
+    if let Ok(flag) = object.cast_exact::<PyBool>() {
+        return Some(Tree::Bool(flag.is_true()));
+    }
+    if let Ok(number) = object.cast_exact::<PyFloat>() {
+        return Some(Tree::Float(number.value()));
+    }
+    if let Ok(bytes) = object.cast_exact::<PyBytes>() {
+        return Some(Tree::Bytes(bytes.as_bytes().into()));
+    }
+    moment(object.as_borrowed()).map(|(unit, number)| Tree::Moment(unit, number))
 }

@@ -1,6 +1,6 @@
 //! Java's `hashCode` of the values that keys are made of.
 //!
-//! Sources of the semantics: `hashCode` of java.lang.String, Long, Boolean, Double, Float; Flink's Tuple classes (1.11).
+//! Sources of the semantics: `hashCode` of java.lang.String, Long, Boolean, Double, Float; of java.sql.Date and Timestamp; Flink's Tuple classes (1.11).
 //! The golden vectors in `tests/golden/keygroups.json.gz` hold them. Cost: O(length of a text), else O(1).
 
 /// Of a `String`: its UTF-16 units, each times a power of 31.
@@ -29,6 +29,16 @@ pub fn double(value: f64) -> i32 {
 /// Of a `Float` that is this number rounded.
 pub fn float(value: f64) -> i32 {
     if value.is_nan() { 0x7fc0 << 16 } else { (value as f32).to_bits() as i32 }
+}
+
+/// Of a `java.sql.Date`, so many days after 1970-01-01: the milliseconds.
+pub fn date(days: i64) -> i32 {
+    long(days.wrapping_mul(86_400_000))
+}
+
+/// Of a `java.sql.Timestamp`, so many microseconds after 1970 began, or of a `java.sql.Time`: the whole milliseconds.
+pub fn timestamp(micros: i64) -> i32 {
+    long(micros.div_euclid(1000))
 }
 
 /// One more field of a tuple, whose hash begins with 0. A field that is null counts 0.

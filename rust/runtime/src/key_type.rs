@@ -20,13 +20,20 @@ pub enum KeyType {
     Double,
     /// As a `Float`.
     Float,
+    /// As a `java.sql.Date`.
+    Date,
+    /// As a `java.sql.Timestamp`.
+    Timestamp,
+    /// As a `java.sql.Time`.
+    Time,
     /// As a tuple; its fields may be null.
     Tuple(Vec<KeyType>),
 }
 
 impl KeyType {
     /// The type behind its code, one letter per type in pre-order: `u` undeclared, `s` text, `1` `2` `4` integers of so many
-    /// bytes, `l` long, `b` boolean, `d` double, `f` float, `t` and a byte with their number before the fields of a tuple.
+    /// bytes, `l` long, `b` boolean, `d` double, `f` float, `D` date,
+    /// `T` date with a time, `C` time, `t` and a byte with their number before the fields of a tuple.
     /// `None` where it is no such code, or too deep.
     pub fn parse(code: &[u8]) -> Option<Self> {
         let (key_type, rest) = parse(code, DEPTH)?;
@@ -45,6 +52,9 @@ fn parse(code: &[u8], depth: usize) -> Option<(KeyType, &[u8])> {
         b'b' => KeyType::Boolean,
         b'd' => KeyType::Double,
         b'f' => KeyType::Float,
+        b'D' => KeyType::Date,
+        b'T' => KeyType::Timestamp,
+        b'C' => KeyType::Time,
         b't' if depth > 0 => {
             let (&arity, mut fields) = rest.split_first()?;
             let mut types = Vec::with_capacity(arity.into());

@@ -6,6 +6,7 @@ import gc
 import math
 import struct
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -20,7 +21,8 @@ from penstock.runtime.buffers import columns
 from penstock.runtime.buffers.codec import Encoder, decode, encode, freeze, is_immutable, text_size
 from penstock.runtime.buffers.columns import TAG, UNKNOWN
 
-_NONE, _INTS, _FLOATS, _BOOLS, _TEXTS, _CODED, _BYTES, _TUPLES = range(8)
+_NONE, _INTS, _FLOATS, _BOOLS, _TEXTS, _CODED, _BYTES, _TUPLES, _DAYS, _TIMES, _CLOCKS = range(11)
+_FIRST, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 _NULLABLE = 0x80
 _DEPTH = 8
 _MAX_COUNT = 1 << 24
@@ -102,6 +104,9 @@ _WRITE: dict[type, Callable[[list[Any], int], tuple[int, bytes]]] = {
     str: _texts,
     bytes: lambda values, _: (_BYTES, _strings(values)),
     tuple: _tuples,
+    date: lambda values, _: (_DAYS, _ints([value.toordinal() - _FIRST.toordinal() for value in values])),
+    datetime: lambda values, _: (_TIMES, _ints([(value - _FIRST) // _MICROSECOND for value in values])),
+    time: lambda values, _: (_CLOCKS, _ints([(datetime.combine(_FIRST, v) - _FIRST) // _MICROSECOND for v in values])),
 }
 """How values of a type are written: the kind of the column, and what follows that."""
 
@@ -113,6 +118,9 @@ SCALARS = {
     "bool": st.booleans(),
     "bytes": st.binary(max_size=5),
     "none": st.none(),
+    "day": st.dates(),
+    "time": st.datetimes().map(lambda at: at.replace(fold=0)),
+    "clock": st.times().map(lambda at: at.replace(fold=0)),
 }
 COLUMN = st.sampled_from(list(SCALARS.values())).flatmap(lambda s: st.sampled_from([s, st.none() | s]))
 RECORD = st.recursive(

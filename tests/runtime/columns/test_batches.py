@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections import namedtuple
 from dataclasses import dataclass, field, make_dataclass
+from datetime import datetime, time, timezone
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -60,7 +61,7 @@ def exact(value: Any) -> Any:
     if type(value) in (Point, Frozen, Slotted, Empty, Checked):
         names = type(value).__dataclass_fields__
         return type(value), [exact(getattr(value, name)) for name in names if name != "origin"]
-    return type(value), value
+    return type(value), value, getattr(value, "fold", 0)
 
 
 INTS = st.one_of(
@@ -68,8 +69,9 @@ INTS = st.one_of(
 )
 FLOATS = st.one_of(st.floats(), st.sampled_from([-0.0, float("nan"), float("inf"), 5e-324]))
 TEXTS = st.one_of(st.sampled_from(["", "a", "ab", "\0", "ß", "🦀"]), st.text(st.characters(codec="utf-8")))
+TIMES = st.dates(), *(times.map(lambda at: at.replace(fold=0)) for times in (st.datetimes(), st.times()))
 KINDS = st.sampled_from(
-    [INTS, FLOATS, st.booleans(), TEXTS, st.binary(max_size=5), st.none(), st.sampled_from(["x", "y"])]
+    [INTS, FLOATS, st.booleans(), TEXTS, st.binary(max_size=5), st.none(), st.sampled_from(["x", "y"]), *TIMES]
 )
 
 
@@ -109,6 +111,9 @@ ADVERSARIAL = st.one_of(
     st.just(IntEnum("One", "a")(1)),
     st.just(bytearray(b"a")),
     st.just({1: 2}),
+    st.dates(),
+    st.datetimes(timezones=st.sampled_from([None, timezone.utc])) | st.just(datetime(2024, 1, 1, fold=1)),
+    st.times() | st.just(time(1, fold=1)),
     st.just(object),
     st.builds(Row, INTS),
     st.builds(Point, INTS),

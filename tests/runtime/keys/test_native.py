@@ -7,6 +7,7 @@ import gzip
 import json
 import subprocess
 import sys
+from datetime import timezone
 from decimal import Decimal
 from pathlib import Path
 
@@ -31,8 +32,12 @@ GOLDEN = json.loads(gzip.decompress((Path(__file__).parents[2] / "golden" / "key
 
 TEXT = st.text(max_size=5) | st.sampled_from(["\ud800", "größe", "😀x"])
 INT = st.integers(-(2**31) - 1, 2**31) | st.integers(-(2**64), 2**64)
+DAY, CLOCK = st.dates(), st.times() | st.times(timezones=st.just(timezone.utc))
+TIME = (
+    st.datetimes() | st.datetimes(timezones=st.just(timezone.utc)) | st.datetimes().map(lambda at: at.replace(fold=1))
+)
 KEY = st.recursive(
-    st.one_of(TEXT, INT, st.booleans(), st.floats(), st.none(), st.decimals(allow_nan=False)),
+    st.one_of(TEXT, INT, st.booleans(), st.floats(), st.none(), st.decimals(allow_nan=False), DAY, TIME, CLOCK),
     lambda strategy: st.one_of(
         st.lists(strategy, max_size=3), st.lists(strategy, max_size=4).map(tuple), strategy.map(Row)
     ),
@@ -48,6 +53,9 @@ SCALAR_TYPES = {
     "BOOLEAN": (Types.BOOLEAN(), st.booleans() | st.integers(0, 1)),
     "DOUBLE": (Types.DOUBLE(), st.floats() | st.integers(0, 9)),
     "FLOAT": (Types.FLOAT(), st.floats() | st.integers(0, 9)),
+    "DATE": (Types.SQL_DATE(), DAY | TIME),
+    "TIMESTAMP": (Types.SQL_TIMESTAMP(), DAY | TIME),
+    "TIME": (Types.SQL_TIME(), CLOCK | TIME),
 }
 DECLARED = st.recursive(
     st.sampled_from(list(SCALAR_TYPES.values())),

@@ -78,6 +78,9 @@ _NATIVE = {
     ct.CharType: "text",
     ct.FloatType: "single",
     ct.DoubleType: "double",
+    ct.DateType: "day",
+    ct.TimestampType: "time",
+    ct.TimeType: "clock",
 }
 
 

@@ -220,6 +220,9 @@ _FORMS: dict[type[ct.DataType], str] = {
     ct.VarCharType: "json",
     ct.CharType: "json",
     ct.DoubleType: "python_json",
+    ct.DateType: "day",
+    ct.TimestampType: "time",
+    ct.TimeType: "clock",
 }
 
 

@@ -14,6 +14,7 @@ from penstock.common.typeinfo import (
     ListTypeInfo,
     PrimitiveArrayTypeInfo,
     RowTypeInfo,
+    SqlTimeType,
     TypeInformation,
     Types,
 )
@@ -21,7 +22,7 @@ from penstock.common.typesystem.conversions import Convert
 from penstock.connectors.schemas.base import RowReader, RowWriter, row_type
 from penstock.connectors.schemas.json_types import type_of_schema
 from penstock.connectors.schemas.json_values import decoder, quoted, reader, value_writer
-from penstock.runtime.buffers.value_checks import BITS, kind_of
+from penstock.runtime.buffers.value_checks import BITS, Kind, kind_of
 from penstock.runtime.columns.layouts import Layout, NoForm, items, record, scalar, whole
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
@@ -161,6 +162,8 @@ def _native_field(type_info: TypeInformation[Any]) -> Layout:
         return {"as": "int", "bits": BITS[kind]}
     if kind is BasicType.FLOAT:
         return {"as": "single"}
+    if kind in _TIMES:
+        return {"as": _TIMES[kind], "utc": True}
     if kind not in _NATIVE:
         raise NoForm
     return {"as": _NATIVE[kind]}
@@ -185,6 +188,8 @@ def _native_form(type_info: TypeInformation[Any]) -> Layout:
         return whole(BITS[kind], "null")
     if kind is BasicType.STRING:
         return scalar("json", "null", upper=True, pairs=True)
+    if kind in _TIMES:
+        return scalar(_TIMES[kind], "null", utc=True)
     if kind not in _NATIVE:
         raise NoForm
     return scalar("bool" if kind is BasicType.BOOLEAN else "java_json", "null")
@@ -192,3 +197,9 @@ def _native_form(type_info: TypeInformation[Any]) -> Layout:
 
 _NATIVE = {BasicType.DOUBLE: "double", BasicType.BOOLEAN: "bool", BasicType.STRING: "text"}
 """The kinds of fields, beside whole numbers, that native code reads and writes."""
+_TIMES: dict[Kind | None, str] = {
+    SqlTimeType.DATE: "day",
+    SqlTimeType.TIMESTAMP: "time",
+    SqlTimeType.TIME: "clock",
+}
+"""The same, of dates and times."""

@@ -43,8 +43,9 @@ def records(
     readings = [arrow.inward(arrow.arrow_type(wanted, SPARK), wanted, SPARK) for wanted in rows.types]
     for batch in batches:
         fields = zip(schema["fields"], readings, strict=True)
-        if all(map(arrow.is_alike, batch.columns, readings)):
-            yield ArrowRecords(batch.columns, rows, not has_fields)
+        alike = list(map(arrow.alike, batch.columns, readings))
+        if all(column is not None for column in alike):
+            yield ArrowRecords(alike, rows, not has_fields)
             continue
         columns = [_values(batch.column(index), *field) for index, field in enumerate(fields)]
         yield rows_of(columns, rows) if has_fields else columns[0]

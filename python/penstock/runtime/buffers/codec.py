@@ -210,4 +210,6 @@ def may_fit(type_info: TypeInformation[Any] | None) -> bool:
         return all(map(may_fit, type_info.field_types))
     if isinstance(type_info, types.BasicTypeInfo):
         return type_info.basic_type not in _NO_COLUMN
+    if isinstance(type_info, types.SqlTimeTypeInfo):
+        return True
     return type_info is None or isinstance(type_info, types.PickledBytesTypeInfo)

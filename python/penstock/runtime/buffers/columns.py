@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from datetime import date, datetime, timedelta
 from typing import Any
 
 TAG = 1  # first byte of a buffer
 RECORD, UNKNOWN = 254, 255  # the key is the record itself; the key is not a field of the record, or unknown
-_NONE, _INTS, _FLOATS, _BOOLS, _TEXTS, _CODED, _BYTES, _TUPLES = range(8)
+_NONE, _INTS, _FLOATS, _BOOLS, _TEXTS, _CODED, _BYTES, _TUPLES, _DAYS, _TIMES, _CLOCKS = range(11)
 _NULLABLE = 0x80
 _MAX_COUNT = 1 << 24  # most records of a buffer, so that damaged bytes cannot request unlimited memory
+_FIRST_DAY, _FIRST_TIME = date(1970, 1, 1).toordinal(), datetime(1970, 1, 1)
 _UNSIGNED = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
@@ -22,7 +24,7 @@ def decode(data: bytes) -> tuple[list[Any], list[Any] | None, bytes]:
         reader = _Reader(data, 10)
         extras = reader.take(length)
         values = reader.column(_checked(count))
-    except (struct.error, IndexError, KeyError, StopIteration, UnicodeDecodeError):
+    except (struct.error, IndexError, KeyError, StopIteration, OverflowError, ValueError):
         tag = reader = None
     if tag != TAG or reader is None or reader.at != len(data):
         raise ValueError("these bytes are not a buffer of columns")
@@ -81,6 +83,9 @@ _READ: dict[int, Callable[[_Reader, int], list[Any]]] = {  # the reader of each 
     _CODED: _Reader.coded,
     _BYTES: _Reader.strings,
     _TUPLES: _Reader.tuples,
+    _DAYS: lambda reader, count: [date.fromordinal(_FIRST_DAY + day) for day in reader.ints(count)],
+    _TIMES: lambda reader, count: [_FIRST_TIME + timedelta(microseconds=time) for time in reader.ints(count)],
+    _CLOCKS: lambda reader, count: [(_FIRST_TIME + timedelta(microseconds=time)).time() for time in reader.ints(count)],
 }
 
 

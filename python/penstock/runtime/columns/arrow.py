@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from functools import cached_property
+from itertools import repeat
 from types import ModuleType
 from typing import Any
 
@@ -253,7 +254,7 @@ _TEXTS = frozenset({pa.string(), pa.large_string(), pa.string_view()})
 
 
 class ArrowRecords(ColumnarRecords[Any]):
-    """Records of Arrow columns that :func:`is_alike` lets pass. With ``single`` the only column has the records
+    """Records of Arrow columns that :func:`alike` lets pass. With ``single`` the only column has the records
     themselves."""
 
     def __init__(self, columns: Sequence[pa.Array], row_type: ct.RowType, single: bool = False) -> None:
@@ -276,24 +277,51 @@ class ArrowRecords(ColumnarRecords[Any]):
         return functions.Batch.of_arrow(batch, names, self._single)
 
 
-def is_alike(column: pa.Array, reading: Inward) -> bool:
-    """Whether the values of a column need no conversion, neither for records nor for native columns, and none can be
-    refused. O(bytes) for texts."""
+def alike(column: pa.Array, reading: Inward) -> pa.Array | None:
+    """A column as it is, or in another unit of time, if no value needs a conversion, neither for records nor for native
+    columns, and none can be refused; else None. O(bytes) for texts."""
     if not _is_kept(column.type, reading):
-        return False
-    if _innermost(column.type) not in _TEXTS:
-        return True
-    try:
-        column.validate(full=True)
-    except pa.ArrowException:  # a text that is not UTF-8
-        return False
-    return True
+        return None
+    if reading[0] in _ENDS:
+        column = column.cast(reading[0], safe=False)
+        return column if _are_in_python(column) else None
+    if _innermost(column.type) in _TEXTS:
+        try:
+            column.validate(full=True)
+        except pa.ArrowException:  # a text that is not UTF-8
+            return None
+    return column
 
 
 def _is_kept(stored: pa.DataType, reading: Inward) -> bool:
-    """Whether values of a type need no conversion, but that texts must be UTF-8."""
+    """Whether values of a type need no conversion, but that texts must be UTF-8, and days and times those of Python."""
     plain, convert = reading
+    if convert is None and plain in _ENDS:
+        timestamps = pa.types.is_timestamp(stored) and pa.types.is_timestamp(plain)
+        return stored == plain or timestamps or (pa.types.is_time32(stored) and pa.types.is_time(plain))
     return convert is None and _is_same(stored, plain)
+
+
+def _are_in_python(column: pa.Array) -> bool:
+    """Whether Python has all these days or times."""
+    import pyarrow.compute as pc
+
+    number = pa.int32() if pa.types.is_date(column.type) else pa.int64()
+    ends = pc.call_function("min_max", [column.cast(number)]).as_py()
+    first, last = _ENDS[column.type]
+    return ends["min"] is None or (first <= ends["min"] and ends["max"] <= last)
+
+
+def _ticks_to(end: datetime) -> int:
+    return (end.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND
+
+
+_ENDS: dict[pa.DataType, tuple[int, int]] = {
+    pa.date32(): (date.min.toordinal() - _EPOCH.toordinal(), date.max.toordinal() - _EPOCH.toordinal()),
+    pa.timestamp("us"): (_ticks_to(datetime.min), _ticks_to(datetime.max)),
+    pa.time64("us"): (0, timedelta(days=1) // _MICROSECOND - 1),
+}
+"""The first and the last day or time of Python's, by the type that they are cast to."""
 
 
 def _is_same(stored: pa.DataType, plain: pa.DataType) -> bool:
@@ -311,7 +339,7 @@ def _innermost(stored: pa.DataType) -> pa.DataType:
 
 
 def why_converted(row_type: ct.RowType, rules: ArrowRules = UTC) -> str:
-    """Why columns of the types that rows have in Arrow become objects, see :func:`is_alike`; "" where they need not."""
+    """Why columns of the types that rows have in Arrow become objects, see :func:`alike`; "" where they need not."""
     for field in row_type:
         stored = arrow_type(field.data_type, rules)
         if not _is_kept(stored, inward(stored, field.data_type, rules)):
@@ -362,7 +390,10 @@ class BatchReader:
         columns = list[pa.Array]()
         for field, reading in zip(self._row_type, self._columns, strict=True):
             column = batch.column(field.name) if field.name in batch.schema.names else None
-            if column is None or (column.null_count and not field.data_type.nullable) or not is_alike(column, reading):
+            if column is None or (column.null_count and not field.data_type.nullable):
+                return None
+            column = alike(column, reading)
+            if column is None:
                 return None
             columns.append(column)
         return columns
@@ -497,8 +528,10 @@ _WHOLE_KINDS = (*BITS, ct.BooleanType, ct.DoubleType, ct.VarCharType, ct.VarBina
 """Types that take whatever a native column of their kind has, but for whole numbers that are too large."""
 
 
-def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType) -> pa.Array | None:
+def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType, rules: ArrowRules) -> pa.Array | None:
     """A column of a native batch as one of a type; None if that is left to a conversion of each value."""
+    if isinstance(wanted, ct.DateType | ct.TimeType) or (isinstance(wanted, ct.TimestampType) and rules.utc):
+        return column.cast(kind) if column.type in (kind, pa.null()) else None
     inner, of_inner, has = wanted, kind, column.type
     while isinstance(inner, ct.ArrayType) and pa.types.is_list(of_inner) and of_inner.value_field.nullable:
         inner, of_inner = inner.element_type, of_inner.value_type
@@ -517,12 +550,12 @@ def _fitting(column: pa.Array, wanted: ct.DataType, kind: pa.DataType) -> pa.Arr
 
 
 def columns_of_native(
-    batch: Any, names: list[str] | None, types: Sequence[ct.DataType], schema: pa.Schema
+    batch: Any, names: list[str] | None, types: Sequence[ct.DataType], schema: pa.Schema, rules: ArrowRules = UTC
 ) -> pa.RecordBatch | None:
     """The records of a native batch as columns of a schema, by the names of their fields (None for single values);
     None if that is left to a conversion of each value."""
     columns = batch.to_arrow(names)
-    fitting = None if columns is None else list(map(_fitting, columns.columns, types, schema.types))
+    fitting = None if columns is None else list(map(_fitting, columns.columns, types, schema.types, repeat(rules)))
     if fitting is None or any(column is None for column in fitting):
         return None
     return pa.RecordBatch.from_arrays(fitting, schema=schema)
@@ -542,7 +575,7 @@ class BatchWriter:
 
     def of_columns(self, batch: Any) -> pa.RecordBatch | None:
         """The same of a native batch; None if its columns are not those of the file as they are."""
-        columns = columns_of_native(batch, list(self._names), self._types, self.schema)
+        columns = columns_of_native(batch, list(self._names), self._types, self.schema, self._rules)
         if columns is None or any(
             column.null_count and not field.nullable for column, field in zip(columns, self.schema, strict=True)
         ):

@@ -138,7 +138,7 @@ def _no_form(*_: Any) -> Layout:
 
 _text: Callable[..., Layout] = by_kind(
     scalars=_of_scalar,
-    times=_no_form,
+    times=lambda _: scalar("sql", "null"),
     tuples=_of_tuple,
     rows=_of_row,
     lists=_of_list,

@@ -207,9 +207,9 @@ BASIC = {
     BasicType.INSTANT: Basic(hash_instant, (Instant, datetime), instant_of_value),
 }
 SQL_TIME = {
-    SqlTimeType.DATE: Basic(hash_date, (date,), lambda day: day.date() if isinstance(day, datetime) else day),
-    SqlTimeType.TIME: Basic(hash_time, (time,)),
-    SqlTimeType.TIMESTAMP: Basic(hash_timestamp, (datetime,)),
+    SqlTimeType.DATE: Basic(hash_date, (date,), lambda day: day.date() if isinstance(day, datetime) else day, b"D"),
+    SqlTimeType.TIME: Basic(hash_time, (time,), None, b"C"),
+    SqlTimeType.TIMESTAMP: Basic(hash_timestamp, (datetime,), None, b"T"),
 }
 
 

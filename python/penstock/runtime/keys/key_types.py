@@ -39,12 +39,18 @@ class KeyHash:
             self.canonical, self.checked = _null_apart(self.canonical), _null_apart(self.checked)
 
 
+def is_of_days(key_type: TypeInformation[Any] | None) -> bool:
+    """Whether keys are dates, and times stand for their days."""
+    return isinstance(key_type, types.DateTypeInfo)
+
+
 def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
     """A key type as ``rust/runtime/src/key_type.rs`` reads it; None where it does not know the type."""
     if key_type is None or isinstance(key_type, types.PickledBytesTypeInfo):
         return b"u"
-    if isinstance(key_type, types.BasicTypeInfo):
-        return BASIC[key_type.basic_type].native if key_type.basic_type in BASIC else None
+    basic = _basic(key_type)
+    if basic is not None:
+        return basic.native
     if not isinstance(key_type, types.TupleTypeInfo):
         return None
     codes = [native_code(field) for field in key_type.field_types]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -11,6 +12,7 @@ from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime import native
 from penstock.runtime.buffers.borders import crossing
+from penstock.runtime.keys.key_types import is_of_days
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.usercode.failure import failure_of
 from penstock.runtime.usercode.functions import bind
@@ -41,10 +43,24 @@ class KeyPartition:
 
     def key_program(self, functions: ModuleType) -> Any:
         """The native program that gives the keys of columns; None where only the selector can."""
-        return None if isinstance(self.key_type, InRow) else native.program(functions, self.program)
+        if isinstance(self.key_type, InRow):
+            return None
+        text = self.program
+        if text is not None and is_of_days(self.key_type):
+            text = only_day(text)
+        return native.program(functions, text)
 
     def failure(self, error: Exception, place: str = "before") -> Exception:
         return failure_of(f"key selector of {self.call}", place, error)
+
+
+def only_day(text: str) -> str:
+    """A program that is in doubt where this one gives anything but a day: a time, which is a key as its day."""
+    program = json.loads(text)
+    users, *others = program["functions"]
+    body = [["return", ["lib", "datetime.only_day", ["call", len(others) + 1, ["local", 0]]]]]
+    first = {"params": 1, "locals": 1, "body": body}
+    return json.dumps({**program, "functions": [first, *others, users]}, separators=(",", ":"))
 
 
 @dataclass(frozen=True)

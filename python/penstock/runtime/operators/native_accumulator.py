@@ -5,12 +5,13 @@ Between two batches the object has its attributes, so that all its other methods
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from types import ModuleType
 from typing import Any
 
 from penstock.runtime import native
 
-_PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
+_PLAIN = frozenset({bool, bytes, float, int, str, date, datetime, time, type(None)})
 
 
 @dataclass(frozen=True)
@@ -65,5 +66,5 @@ class NativeAccumulator:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value is a number, a text and the like, or a tuple of them, which nothing can change."""
+    """Whether a value is a number, a text, a date and the like, or a tuple of them, which nothing can change."""
     return type(value) in _PLAIN or (type(value) is tuple and all(type(item) in _PLAIN for item in value))

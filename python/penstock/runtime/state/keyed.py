@@ -12,7 +12,7 @@ from itertools import chain
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from penstock.runtime.keys.key_types import KeyHash
+from penstock.runtime.keys.key_types import KeyHash, is_of_days
 from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
 from penstock.runtime.keys.pyflink_keys import NULL
 from penstock.runtime.state.classes import Noted
@@ -121,8 +121,10 @@ class KeyedState:
 
     @property
     def suits_native(self) -> bool:
-        """Whether native tables can have the state: they take strings, ints and exact tuples of these as they are."""
-        return self.holds_dicts and (self.has_own_forms or self.key_hash.canonical is tuple)
+        """Whether native tables can have the state: they take strings, ints, dates, times and exact tuples of these as
+        they are."""
+        plain = self.has_own_forms or self.key_hash.canonical is tuple or is_of_days(self.key_hash.key_type)
+        return self.holds_dicts and plain
 
     def group(self, key: Any) -> int:
         return key_group_of_hash(self.key_hash.hash(key), self.max_parallelism)

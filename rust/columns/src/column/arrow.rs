@@ -3,18 +3,24 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::types::{
+    Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+    UInt8Type, UInt16Type, UInt32Type,
+};
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, Float64Array, Int64Array, ListArray, NullArray, StringArray,
+    Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, NullArray,
+    StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, TimeUnit};
 
 use super::{Column, DEPTH, Data, Strings};
+use crate::value::Unit;
 
 impl Column {
     /// The values of an Arrow array; `None` where it has others than truth values, whole numbers of up to 64 bits with a sign,
-    /// floats, texts, bytes, and lists of these. O(1) for numbers of 64 bits, O(bytes) for the rest.
+    /// floats, texts, bytes, days and times of Python's years without a time zone, times of day, and lists of these. O(1) for numbers of 64
+    /// bits, O(bytes) for the rest.
     pub fn of_arrow(array: &dyn Array) -> Option<Self> {
         Self::of_nested(array, DEPTH)
     }
@@ -41,6 +47,13 @@ impl Column {
                 let items = array.as_binary::<i32>();
                 Data::Bytes(Strings::new(items.offsets().clone(), items.values().clone())?)
             }
+            DataType::Date32 => moments(array, Unit::Days, array.as_primitive::<Date32Type>().values().iter().map(|&day| i64::from(day))),
+            DataType::Timestamp(TimeUnit::Microsecond, None) => {
+                moments(array, Unit::Micros, array.as_primitive::<TimestampMicrosecondType>().values().iter().copied())
+            }
+            DataType::Time64(TimeUnit::Microsecond) => {
+                moments(array, Unit::Clock, array.as_primitive::<Time64MicrosecondType>().values().iter().copied())
+            }
             DataType::List(_) => {
                 let lists = array.as_list::<i32>();
                 Data::Lists(lists.offsets().clone(), Arc::new(Self::of_nested(lists.values(), depth.checked_sub(1)?)?))
@@ -63,6 +76,15 @@ impl Column {
                 Arc::new(unsafe { StringArray::new_unchecked(items.offsets().clone(), items.bytes().clone(), presence) })
             }
             Data::Bytes(items) => Arc::new(BinaryArray::new(items.offsets().clone(), items.bytes().clone(), presence)),
+            Data::Moments(Unit::Days, values) => {
+                let days = values.iter().map(|day| (day - Unit::Days.epoch()) as i32); // few enough
+                Arc::new(Date32Array::new(days.collect(), presence))
+            }
+            Data::Moments(Unit::Micros, values) => {
+                let times = values.iter().map(|time| time - Unit::Micros.epoch());
+                Arc::new(TimestampMicrosecondArray::new(times.collect(), presence))
+            }
+            Data::Moments(Unit::Clock, values) => Arc::new(Time64MicrosecondArray::new(values.clone(), presence)),
             Data::Lists(offsets, items) => {
                 let items = items.to_arrow()?;
                 let field = Field::new("item", items.data_type().clone(), true);
@@ -71,6 +93,12 @@ impl Column {
             Data::Tuples(_) | Data::Rows(..) => return None,
         })
     }
+}
+
+/// Days or microseconds after 1970 began; where there is none, the day itself.
+fn moments(array: &dyn Array, unit: Unit, numbers: impl Iterator<Item = i64>) -> Data {
+    let number = |(at, number): (usize, i64)| if array.is_null(at) { unit.epoch() } else { number.saturating_add(unit.epoch()) };
+    Data::Moments(unit, numbers.enumerate().map(number).collect())
 }
 
 fn ints<T: ArrowPrimitiveType>(array: &dyn Array) -> Data

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, OffsetBuffer};
 
 use super::{Column, DEPTH, Data, Strings};
-use crate::value::{Shape, Value};
+use crate::value::{Shape, Unit, Value};
 
 /// Why a value has not been added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,7 @@ enum Slots {
     Floats(Vec<f64>),
     Texts(Bytes),
     Bytes(Bytes),
+    Moments(Unit, Vec<i64>),
     Tuples(Vec<Builder>),
     Rows(Arc<Shape>, Vec<Builder>),
     Lists(Vec<i32>, Box<Builder>),
@@ -126,13 +127,20 @@ impl Builder {
                 self.push_absent();
                 return Ok(());
             }
-            (_, Value::Dict(_) | Value::Moment(_) | Value::Object(_)) => return Err(Refusal::Doubt),
+            (_, Value::Dict(_) | Value::Object(_)) => return Err(Refusal::Doubt),
             (Slots::None, _) => {
                 self.decide(value)?;
                 return self.push(value).inspect_err(|_| self.slots = Slots::None);
             }
             (Slots::Bools(values), Value::Bool(value)) => values.append(value),
             (Slots::Bytes(all), Value::Bytes(bytes)) => all.push(bytes)?,
+            (slots, Value::Moment(moment)) => {
+                let (own, number) = moment.number().ok_or(Refusal::Doubt)?;
+                match slots {
+                    Slots::Moments(unit, numbers) if *unit == own => numbers.push(number),
+                    _ => return Err(Refusal::Misfit),
+                }
+            }
             (Slots::Rows(shape, fields), Value::Row(other, items)) if **shape == *other && fields.len() == items.len() => {
                 push_all(fields, items)?;
             }
@@ -215,7 +223,7 @@ impl Builder {
             None => Err(Refusal::Doubt),
         };
         self.slots = match value {
-            Value::None | Value::Dict(_) | Value::Moment(_) | Value::Object(_) => return Err(Refusal::Doubt),
+            Value::None | Value::Dict(_) | Value::Object(_) => return Err(Refusal::Doubt),
             Value::Bool(_) => {
                 let mut values = BooleanBufferBuilder::new(count + 64);
                 values.append_n(count, false);
@@ -225,6 +233,7 @@ impl Builder {
             Value::Float(_) => Slots::Floats(vec![0.0; count]),
             Value::Text(_) => Slots::Texts(Bytes::empty(count)),
             Value::Bytes(_) => Slots::Bytes(Bytes::empty(count)),
+            Value::Moment(moment) => Slots::Moments(moment.number().ok_or(Refusal::Doubt)?.0, vec![0; count]),
             Value::Tuple(items) => Slots::Tuples(fields(items.len())?),
             Value::Row(shape, items) if shape.fits(items.len()) => Slots::Rows(Arc::new(shape.clone()), fields(items.len())?),
             Value::Row(..) => return Err(Refusal::Doubt),
@@ -246,7 +255,7 @@ impl Builder {
         match &mut self.slots {
             Slots::None => {}
             Slots::Bools(values) => values.append(false),
-            Slots::Ints(values) => values.push(0),
+            Slots::Ints(values) | Slots::Moments(_, values) => values.push(0),
             Slots::Floats(values) => values.push(0.0),
             Slots::Texts(all) | Slots::Bytes(all) => all.ends.push(all.bytes.len() as i32),
             Slots::Tuples(fields) | Slots::Rows(_, fields) => fields.iter_mut().for_each(Self::push_absent),
@@ -267,7 +276,7 @@ impl Builder {
         match &mut self.slots {
             Slots::None => {}
             Slots::Bools(values) => values.truncate(count),
-            Slots::Ints(values) => values.truncate(count),
+            Slots::Ints(values) | Slots::Moments(_, values) => values.truncate(count),
             Slots::Floats(values) => values.truncate(count),
             Slots::Texts(all) | Slots::Bytes(all) => all.truncate(count),
             Slots::Tuples(fields) | Slots::Rows(_, fields) => fields.iter_mut().for_each(|field| field.truncate(count)),
@@ -289,6 +298,7 @@ impl Builder {
             Slots::Floats(values) => Data::Floats(values.into()),
             Slots::Texts(texts) => Data::Texts(texts.finish()),
             Slots::Bytes(bytes) => Data::Bytes(bytes.finish()),
+            Slots::Moments(unit, numbers) => Data::Moments(unit, numbers.into()),
             Slots::Tuples(fields) => Data::Tuples(all(fields)),
             Slots::Rows(shape, fields) => Data::Rows(shape, all(fields)),
             Slots::Lists(ends, items) => Data::Lists(OffsetBuffer::new(ends.into()), Arc::new(items.finish())),
@@ -319,6 +329,7 @@ impl Builder {
             (Data::Floats(values), _) => self.push(Value::Float(values[row])),
             (Data::Texts(strings), _) => self.push(Value::Text(super::text(strings, row))),
             (Data::Bytes(strings), _) => self.push(Value::Bytes(strings.get(row))),
+            (Data::Moments(unit, numbers), _) => self.push(Value::Moment(unit.moment(numbers[row]))),
             _ => self.push(column.get(row, &bumpalo::Bump::new())),
         }
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! Data::None              nothing but None
 //! Data::Bools … Bytes     the values; where one is None something stands in its place
+//! Data::Moments           dates or times, as numbers
 //! Data::Tuples            a column per field, all as long as this one
 //! Data::Rows              the same with a shape, also that of a dict
 //! Data::Lists             where each list begins and ends in the column of all items
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use bumpalo::Bump;
 
-use crate::value::{Shape, Value};
+use crate::value::{Shape, Unit, Value};
 
 pub use builder::{Builder, Refusal};
 
@@ -92,6 +93,7 @@ pub enum Data {
     Floats(ScalarBuffer<f64>),
     Texts(Strings),
     Bytes(Strings),
+    Moments(Unit, ScalarBuffer<i64>),
     Tuples(Arc<[Column]>),
     Rows(Arc<Shape>, Arc<[Column]>),
     Lists(OffsetBuffer<i32>, Arc<Column>),
@@ -106,8 +108,8 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column of so many values. `None` where lengths do not agree, texts are not UTF-8, or values nest too deeply.
-    /// O(bytes of the texts).
+    /// A column of so many values. `None` where lengths do not agree, texts are not UTF-8, there is no such date, or values nest
+    /// too deeply. O(bytes of the texts).
     pub fn new(data: Data, presence: Option<NullBuffer>, count: usize) -> Option<Self> {
         let fits = match &data {
             Data::None => true,
@@ -116,6 +118,7 @@ impl Column {
             Data::Floats(values) => values.len() == count,
             Data::Texts(strings) => strings.len() == count && strings.are_texts(),
             Data::Bytes(strings) => strings.len() == count,
+            Data::Moments(unit, numbers) => numbers.len() == count && numbers.iter().all(|&number| unit.has(number)),
             Data::Tuples(fields) => fields.iter().all(|field| field.count == count),
             Data::Rows(shape, fields) => shape.fits(fields.len()) && fields.iter().all(|field| field.count == count),
             Data::Lists(offsets, items) => offsets.len() == count + 1 && offsets.last().is_some_and(|&end| end as usize <= items.count),
@@ -230,6 +233,7 @@ impl Column {
             Data::Floats(values) => Value::Float(values[row]),
             Data::Texts(strings) => Value::Text(text(strings, row)),
             Data::Bytes(strings) => Value::Bytes(strings.get(row)),
+            Data::Moments(unit, numbers) => Value::Moment(unit.moment(numbers[row])),
             _ => self.container(row, arena),
         }
     }

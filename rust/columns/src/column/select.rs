@@ -23,6 +23,7 @@ impl Column {
             Data::Floats(values) => Data::Floats(values.slice(start, count)),
             Data::Texts(strings) => Data::Texts(strings.slice(start, count)),
             Data::Bytes(strings) => Data::Bytes(strings.slice(start, count)),
+            Data::Moments(unit, numbers) => Data::Moments(*unit, numbers.slice(start, count)),
             Data::Tuples(fields) => Data::Tuples(all(fields)),
             Data::Rows(shape, fields) => Data::Rows(shape.clone(), all(fields)),
             Data::Lists(offsets, items) => Data::Lists(offsets.slice(start, count), items.clone()),
@@ -48,6 +49,7 @@ impl Column {
             Data::Floats(values) => Data::Floats(rows.iter().map(|&row| values[row]).collect()),
             Data::Texts(strings) => Data::Texts(Strings::of(rows.iter().map(|&row| strings.get(row)))?),
             Data::Bytes(strings) => Data::Bytes(Strings::of(rows.iter().map(|&row| strings.get(row)))?),
+            Data::Moments(unit, numbers) => Data::Moments(*unit, rows.iter().map(|&row| numbers[row]).collect()),
             Data::Tuples(fields) => Data::Tuples(all(fields)?),
             Data::Rows(shape, fields) => Data::Rows(shape.clone(), all(fields)?),
             Data::Lists(offsets, items) => {
@@ -79,6 +81,13 @@ impl Column {
             Data::Bytes(_) => {
                 Data::Bytes(joined_strings(parts, |data| if let Data::Bytes(strings) = data { Some(strings) } else { None })?)
             }
+            Data::Moments(unit, _) => Data::Moments(
+                *unit,
+                joined(parts, |data| match data {
+                    Data::Moments(own, numbers) if own == unit => Some(numbers),
+                    _ => None,
+                })?,
+            ),
             Data::Tuples(fields) => Data::Tuples(joined_fields(parts, fields.len(), |data| matches!(data, Data::Tuples(_)))?),
             Data::Rows(shape, fields) => {
                 let same = |data: &Data| matches!(data, Data::Rows(other, _) if other == shape);

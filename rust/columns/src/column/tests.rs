@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{Builder, Column, Data, Refusal, Strings};
 use crate::program::Constant;
-use crate::value::Value;
+use crate::value::{DAY, DAYS, Moment, Unit, Value};
 
 fn text() -> impl Strategy<Value = Constant> {
     prop_oneof![Just(String::new()), "[a-zäß🦀]{0,6}"].prop_map(|text| Constant::Text(text.into()))
@@ -22,6 +22,9 @@ fn values() -> impl Strategy<Value = Vec<Constant>> {
         prop::collection::vec(float().prop_map(Constant::Float), 12),
         prop::collection::vec(any::<bool>().prop_map(Constant::Bool), 12),
         prop::collection::vec(text(), 12),
+        prop::collection::vec((0..DAYS).prop_map(|day| Constant::Moment(Moment::Day(day))), 12),
+        prop::collection::vec((0..DAYS * DAY).prop_map(|time| Constant::Moment(Moment::At(time, None))), 12),
+        prop::collection::vec((0..DAY).prop_map(|time| Constant::Moment(Moment::Clock(time))), 12),
         prop::collection::vec(prop::collection::vec(any::<u8>(), 0..4).prop_map(|bytes| Constant::Bytes(bytes.into())), 12),
         Just(vec![Constant::None; 12]),
     ];
@@ -132,8 +135,37 @@ fn other_types_do_not_fit() {
     assert_eq!(builder.push(Value::Tuple(&[Value::Float(1.0), Value::None])), Err(Refusal::Misfit));
     assert_eq!(builder.push(Value::Tuple(&[Value::Int(1), Value::Dict(&[])])), Err(Refusal::Doubt));
     assert_eq!(builder.push(Value::Bool(true)), Err(Refusal::Misfit));
+    assert_eq!(builder.push(Value::Moment(Moment::Day(1))), Err(Refusal::Misfit));
     builder.push(Value::Tuple(&[Value::None, Value::Text("a")])).expect("the second field was free");
     assert_eq!(shown(&builder.finish()).len(), 3);
+}
+
+#[test]
+fn dates_and_times_are_of_one_kind() {
+    let mut builder = Builder::new();
+    for moment in [Moment::At(0, Some(0)), Moment::Span(1)] {
+        assert_eq!(builder.push(Value::Moment(moment)), Err(Refusal::Doubt));
+    }
+    builder.push(Value::Moment(Moment::At(5, None))).expect("a time fits");
+    assert_eq!(builder.push(Value::Moment(Moment::Day(5))), Err(Refusal::Misfit));
+    assert_eq!(builder.push(Value::Moment(Moment::At(5, Some(0)))), Err(Refusal::Doubt));
+    assert_eq!(builder.push(Value::Int(5)), Err(Refusal::Misfit));
+    assert_eq!(shown(&builder.finish()).len(), 1);
+}
+
+#[test]
+fn arrow_has_the_same_dates_and_times() {
+    let days = [0, 719_162, 3_652_058];
+    let column = |unit, numbers: Vec<i64>| Column::new(Data::Moments(unit, numbers.into()), None, 3).expect("there are such");
+    let times = days.map(|day| day * DAY + 1).to_vec();
+    for column in [column(Unit::Days, days.to_vec()), column(Unit::Micros, times), column(Unit::Clock, vec![0, 1, DAY - 1])] {
+        let array = column.to_arrow().expect("Arrow has them");
+        assert_eq!(Column::of_arrow(&array).map(|column| shown(&column)), Some(shown(&column)));
+    }
+    let late = arrow_array::Date32Array::from(vec![Some(0), None, Some(1 << 30)]);
+    assert!(Column::of_arrow(&late).is_none());
+    let absent = Column::of_arrow(&arrow_array::Array::slice(&late, 0, 2)).expect("they are days");
+    assert_eq!(shown(&absent), expected(&[Constant::Moment(Moment::Day(719_162)), Constant::None]));
 }
 
 #[test]
@@ -156,4 +188,7 @@ fn columns_are_checked() {
     assert!(Column::new(Data::Texts(cut.clone()), None, 2).is_none());
     assert!(Column::new(Data::Bytes(cut), None, 2).is_some());
     assert!(Column::new(Data::Ints(vec![1, 2].into()), None, 3).is_none());
+    for (unit, number) in [(Unit::Days, -1), (Unit::Days, DAYS), (Unit::Micros, DAYS * DAY)] {
+        assert!(Column::new(Data::Moments(unit, vec![number].into()), None, 1).is_none());
+    }
 }

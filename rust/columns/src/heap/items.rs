@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use super::DEPTH;
-use crate::value::{Doubt, Value};
+use crate::value::{Doubt, Unit, Value};
 
 /// Integers of a set that are looked through one by one.
 const FEW: usize = 16;
@@ -23,6 +23,7 @@ pub enum Item {
     Float(f64),
     Text(EcoString),
     Bytes(Box<[u8]>),
+    Moment(Unit, i64),
     Tuple(Box<[Item]>),
     /// A list or set, by its number.
     Object(u32),
@@ -145,11 +146,12 @@ pub fn item(value: Value<'_>, depth: usize) -> Result<Item, Doubt> {
             let depth = depth.checked_sub(1).ok_or(Doubt)?;
             Item::Tuple(items.iter().map(|&value| item(value, depth)).collect::<Result<_, _>>()?)
         }
-        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Moment(_) | Value::Object(_) => return Err(Doubt),
+        Value::Moment(moment) => moment.number().map(|(unit, number)| Item::Moment(unit, number)).ok_or(Doubt)?,
+        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Object(_) => return Err(Doubt),
     })
 }
 
-/// The same as an element of a set: a text, an integer, None, or a tuple of these. Others are equal to what is of another type.
+/// The same as an element of a set: a text, an integer, a date or time, None, or a tuple of these. Others are equal to what is of another type.
 pub fn element(value: Value<'_>) -> Result<Item, Doubt> {
     let new = item(value, DEPTH)?;
     if is_element(&new) { Ok(new) } else { Err(Doubt) }
@@ -157,7 +159,7 @@ pub fn element(value: Value<'_>) -> Result<Item, Doubt> {
 
 fn is_element(item: &Item) -> bool {
     match item {
-        Item::None | Item::Int(_) | Item::Text(_) => true,
+        Item::None | Item::Int(_) | Item::Text(_) | Item::Moment(..) => true,
         Item::Tuple(items) => items.iter().all(is_element),
         Item::Bool(_) | Item::Float(_) | Item::Bytes(_) | Item::Object(_) => false,
     }
@@ -178,6 +180,7 @@ fn hash_into(item: &Item, state: &mut impl Hasher) {
     match item {
         Item::Int(number) => number.hash(state),
         Item::Text(text) => text.hash(state),
+        Item::Moment(_, number) => number.hash(state),
         Item::Tuple(items) => items.iter().for_each(|item| hash_into(item, state)),
         _ => 0_u8.hash(state),
     }
@@ -192,6 +195,7 @@ pub fn value<'a>(item: &Item, arena: &'a Bump) -> Value<'a> {
         Item::Float(number) => Value::Float(*number),
         Item::Text(text) => Value::Text(arena.alloc_str(text)),
         Item::Bytes(bytes) => Value::Bytes(arena.alloc_slice_copy(bytes)),
+        Item::Moment(unit, number) => Value::Moment(unit.moment(*number)),
         Item::Tuple(items) => Value::Tuple(arena.alloc_slice_fill_iter(items.iter().map(|item| value(item, arena)))),
         Item::Object(number) => Value::Object(*number),
     }

@@ -5,7 +5,7 @@ use ecow::EcoString;
 
 use super::items::{Elements, Item};
 use super::{DEPTH, Heap, Object};
-use crate::value::{Doubt, Value};
+use crate::value::{Doubt, Unit, Value};
 
 /// A value with lists and sets, outside of a heap.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub enum Tree {
     Text(EcoString),
     /// A `bytes`.
     Bytes(Box<[u8]>),
+    /// A `date`, or a `datetime` without a time zone.
+    Moment(Unit, i64),
     /// A `tuple`, without lists and sets.
     Tuple(Box<[Self]>),
     /// A `list`.
@@ -52,6 +54,7 @@ impl Heap {
             Item::Float(number) => Tree::Float(*number),
             Item::Text(text) => Tree::Text(text.clone()),
             Item::Bytes(bytes) => Tree::Bytes(bytes.clone()),
+            Item::Moment(unit, number) => Tree::Moment(*unit, *number),
             Item::Tuple(items) => Tree::Tuple(items.iter().map(|item| self.tree_of(item)).collect()),
             Item::Object(number) => self.tree(*number),
         }
@@ -81,6 +84,7 @@ impl Heap {
             Tree::Float(number) => Value::Float(*number),
             Tree::Text(text) => Value::Text(arena.alloc_str(text)),
             Tree::Bytes(bytes) => Value::Bytes(arena.alloc_slice_copy(bytes)),
+            Tree::Moment(unit, number) => Value::Moment(unit.moment(*number)),
             Tree::Tuple(items) => Value::Tuple(all(items)?),
             Tree::List(items) => Value::List(all(items)?),
             Tree::Dict(entries) => {

@@ -52,7 +52,7 @@ impl Constant {
                 };
                 Self::Dict(list(entries)?.iter().map(entry).collect::<Result<_, _>>()?)
             }
-            ("at" | "day" | "span", Json::Array(numbers)) => {
+            ("at" | "day" | "clock" | "span", Json::Array(numbers)) => {
                 let numbers = numbers.iter().map(Json::as_i64).collect::<Vec<_>>();
                 Self::Moment(python::moment(kind, &numbers).ok_or_else(|| malformed("a date or time has its numbers"))?)
             }
@@ -95,7 +95,7 @@ fn hexadecimal(digits: &str) -> Option<Box<[u8]>> {
 /// Whether a value has a hash that depends on nothing but its class. Recursive, to this depth.
 pub(crate) fn is_hashable(value: Value<'_>, depth: usize) -> bool {
     match value {
-        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Bytes(_) => true,
+        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Bytes(_) | Value::Moment(_) => true,
         Value::Tuple(items) => depth > 0 && items.iter().all(|&item| is_hashable(item, depth - 1)),
         _ => false,
     }

@@ -145,7 +145,8 @@ fn is_equal(constant: &Constant, value: Value<'_>) -> Result<bool, Doubt> {
         (Constant::Float(number), _) => Value::Float(*number),
         (Constant::Text(text), _) => Value::Text(text),
         (Constant::Bytes(bytes), _) => Value::Bytes(bytes),
-        (Constant::Tuple(_) | Constant::List(_) | Constant::Dict(_) | Constant::Moment(_), _) => return Ok(false),
+        (Constant::Moment(moment), _) => Value::Moment(*moment),
+        (Constant::Tuple(_) | Constant::List(_) | Constant::Dict(_), _) => return Ok(false),
     };
     python::same_item(scalar, value)
 }

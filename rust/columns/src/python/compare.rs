@@ -107,6 +107,7 @@ pub fn hashable(value: Value<'_>, depth: usize) -> Result<(), Doubt> {
     match value {
         Value::None | Value::Bool(_) | Value::Int(_) | Value::Text(_) | Value::Bytes(_) => Ok(()),
         Value::Float(f) if !f.is_nan() => Ok(()),
+        Value::Moment(moment) if moment.number().is_some() => Ok(()),
         Value::Tuple(items) => {
             let below = depth.checked_sub(1).ok_or(Doubt)?;
             items.iter().try_for_each(|item| hashable(*item, below))

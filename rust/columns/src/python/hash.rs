@@ -47,7 +47,12 @@ fn hash_into(hasher: &mut impl Hasher, value: Value<'_>, depth: usize) -> Result
                 hash_into(hasher, item, below)?;
             }
         }
-        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Moment(_) | Value::Object(_) => return Err(Doubt),
+        Value::Moment(moment) => {
+            let (unit, number) = moment.number().ok_or(Doubt)?; // equal times may be of several zones
+            hasher.write_u8(unit as u8);
+            hasher.write_i64(number);
+        }
+        Value::List(_) | Value::Dict(_) | Value::Row(..) | Value::Object(_) => return Err(Doubt),
     }
     Ok(())
 }

@@ -62,7 +62,8 @@ fn show<const ASCII: bool>(shown: &mut String<'_>, value: Value<'_>, depth: usiz
         }
         Value::Dict(entries) => show_dict::<ASCII>(shown, entries, below)?,
         Value::Row(shape, fields) if shape.class == 0 => show_row::<ASCII>(shown, shape.names.as_deref(), fields, below)?,
-        Value::Row(..) | Value::Moment(_) | Value::Object(_) => return Err(Doubt),
+        Value::Moment(moment) => dates::repr(shown, moment)?,
+        Value::Row(..) | Value::Object(_) => return Err(Doubt),
     }
     Ok(())
 }

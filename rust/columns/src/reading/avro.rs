@@ -46,6 +46,7 @@ fn value<'a>(rest: &mut &'a [u8], field: &'a Field, arena: &'a Bump) -> Result<V
         },
         Kind::Text => Value::Text(std::str::from_utf8(bytes(rest)?).map_err(|_| Doubt)?),
         Kind::Bytes => Value::Bytes(bytes(rest)?),
+        Kind::Moment(..) => return Err(Doubt),
         Kind::Row(row) => next(rest, row, arena)?,
         Kind::List(item) => Value::List(items(rest, item, arena)?),
     })

@@ -4,7 +4,7 @@ use bumpalo::Bump;
 use memchr::memmem;
 
 use super::{Field, Kind, Row, within};
-use crate::python::{Wanted, loads_of};
+use crate::python::{Wanted, loads_of, written};
 use crate::value::{Doubt, Value};
 
 /// What the schema of the objects says.
@@ -64,6 +64,7 @@ fn value<'a>(node: Value<'a>, field: &'a Field, rules: Rules, arena: &'a Bump) -
         (Kind::Double, Value::Int(number)) => Value::Float(number as f64),
         (Kind::Single, Value::Float(number)) => Value::Float(f64::from(number as f32)),
         (Kind::Single, Value::Int(number)) => Value::Float(f64::from(number as f64 as f32)),
+        (Kind::Moment(unit, utc), Value::Text(text)) => Value::Moment(written(*unit, text, *utc)?),
         (Kind::Row(row), _) => fields(node, row, rules, arena)?,
         (Kind::List(item), Value::List(nodes)) => {
             Value::List(arena.alloc_slice_try_fill_with(nodes.len(), |at| value(nodes[at], item, rules, arena))?)

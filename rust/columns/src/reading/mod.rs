@@ -14,7 +14,7 @@ use memchr::memchr;
 
 use crate::column::{Builder, Column};
 use crate::python::Wanted;
-use crate::value::{Doubt, Shape, Value};
+use crate::value::{Doubt, Shape, Unit, Value};
 
 pub use self::csv::{CsvRows, Stop};
 pub use crate::json::Malformed;
@@ -75,6 +75,8 @@ enum Kind {
     Bool,
     Text,
     Bytes,
+    /// A text that stands for a date or time, and whether it has a `Z`.
+    Moment(Unit, bool),
     Row(Row),
     /// A list of what is like a field.
     List(Box<Field>),

@@ -6,7 +6,7 @@ use super::json::{Rules, wanted};
 use super::{Field, Format, Kind, Reading, Row};
 use crate::column::DEPTH;
 use crate::json::{Malformed, bits, malformed, names, parse, text};
-use crate::value::Shape;
+use crate::value::{Shape, Unit};
 
 pub(super) fn reading(of: &str) -> Result<Reading, Malformed> {
     let json = parse(of)?;
@@ -61,6 +61,9 @@ fn field(json: &Json, depth: usize) -> Result<Field, Malformed> {
         "bool" => Kind::Bool,
         "text" => Kind::Text,
         "bytes" => Kind::Bytes,
+        "day" => Kind::Moment(Unit::Days, json["utc"] == true),
+        "time" => Kind::Moment(Unit::Micros, json["utc"] == true),
+        "clock" => Kind::Moment(Unit::Clock, json["utc"] == true),
         "row" => Kind::Row(row(json, depth)?),
         "list" => {
             let below = depth.checked_sub(1).ok_or_else(|| malformed("records are nested too deeply"))?;

@@ -8,7 +8,7 @@ use bumpalo::Bump;
 use ecow::EcoString;
 
 use crate::column::{DEPTH, Refusal};
-use crate::value::{Shape, Value};
+use crate::value::{Shape, Unit, Value};
 
 /// Items of a list at the most: a list is read and compared as a whole whenever it changes.
 const MOST_ITEMS: usize = 64;
@@ -33,6 +33,7 @@ enum Data {
     Floats(Vec<f64>),
     Texts(Vec<EcoString>),
     Bytes(Vec<Box<[u8]>>),
+    Moments(Unit, Vec<i64>),
     Tuples(Vec<Cells>),
     Rows(Arc<Shape>, Vec<Cells>),
     /// Each with its items; and what is known of the type of all items, without values.
@@ -74,7 +75,7 @@ impl Cells {
             + match &self.data {
                 Data::None => 0,
                 Data::Bools(values) => of(values),
-                Data::Ints(values) => of(values),
+                Data::Ints(values) | Data::Moments(_, values) => of(values),
                 Data::Floats(values) => of(values),
                 Data::Texts(values) => of(values),
                 Data::Bytes(values) => of(values),
@@ -88,7 +89,7 @@ impl Cells {
         match &mut self.data {
             Data::None | Data::Lists(..) => {}
             Data::Bools(values) => values.reserve_exact(more),
-            Data::Ints(values) => values.reserve_exact(more),
+            Data::Ints(values) | Data::Moments(_, values) => values.reserve_exact(more),
             Data::Floats(values) => values.reserve_exact(more),
             Data::Texts(values) => values.reserve_exact(more),
             Data::Bytes(values) => values.reserve_exact(more),
@@ -108,6 +109,7 @@ impl Cells {
             (Data::Floats(values), Value::Float(value)) => values.push(value),
             (Data::Texts(values), Value::Text(value)) => values.push(value.into()),
             (Data::Bytes(values), Value::Bytes(value)) => values.push(value.into()),
+            (Data::Moments(unit, values), Value::Moment(moment)) => values.push(unit.number(moment).ok_or(Refusal::Misfit)?),
             (Data::Tuples(fields), Value::Tuple(items)) if fields.len() == items.len() => push_all(fields, items)?,
             (Data::Rows(shape, fields), Value::Row(other, items)) if **shape == *other && fields.len() == items.len() => {
                 push_all(fields, items)?;
@@ -124,7 +126,8 @@ impl Cells {
                 list.replace(items);
                 lists.push(list);
             }
-            (_, Value::Dict(_) | Value::List(_) | Value::Moment(_) | Value::Object(_)) => return Err(Refusal::Doubt),
+            (_, Value::Moment(moment)) if moment.number().is_none() => return Err(Refusal::Doubt),
+            (_, Value::Dict(_) | Value::List(_) | Value::Object(_)) => return Err(Refusal::Doubt),
             _ => return Err(Refusal::Misfit),
         }
         if !self.absent.is_empty() {
@@ -138,7 +141,7 @@ impl Cells {
         match &mut self.data {
             Data::None => {}
             Data::Bools(values) => values.push(false),
-            Data::Ints(values) => values.push(0),
+            Data::Ints(values) | Data::Moments(_, values) => values.push(0),
             Data::Floats(values) => values.push(0.0),
             Data::Texts(values) => values.push(EcoString::default()),
             Data::Bytes(values) => values.push(Box::default()),
@@ -164,12 +167,13 @@ impl Cells {
                 let kind = Self::within(depth - 1, false);
                 Data::Lists((0..count).map(|_| kind.empty()).collect(), Box::new(kind))
             }
-            Value::None | Value::Dict(_) | Value::List(_) | Value::Moment(_) | Value::Object(_) => return Err(Refusal::Doubt),
+            Value::None | Value::Dict(_) | Value::List(_) | Value::Object(_) => return Err(Refusal::Doubt),
             Value::Bool(_) => Data::Bools(vec![false; count]),
             Value::Int(_) => Data::Ints(vec![0; count]),
             Value::Float(_) => Data::Floats(vec![0.0; count]),
             Value::Text(_) => Data::Texts(vec![EcoString::default(); count]),
             Value::Bytes(_) => Data::Bytes(vec![Box::default(); count]),
+            Value::Moment(moment) => Data::Moments(moment.number().ok_or(Refusal::Doubt)?.0, vec![0; count]),
             Value::Tuple(items) => Data::Tuples(fields(items.len())?),
             Value::Row(shape, items) if shape.fits(items.len()) => Data::Rows(Arc::new(shape.clone()), fields(items.len())?),
             Value::Row(..) => return Err(Refusal::Doubt),
@@ -190,6 +194,7 @@ impl Cells {
             | (Data::Floats(_), Value::Float(_))
             | (Data::Texts(_), Value::Text(_))
             | (Data::Bytes(_), Value::Bytes(_)) => true,
+            (Data::Moments(unit, _), Value::Moment(moment)) => unit.number(moment).is_some(),
             (Data::Tuples(fields), Value::Tuple(items)) => all(fields, items),
             (Data::Rows(shape, fields), Value::Row(other, items)) => **shape == *other && all(fields, items),
             (Data::Lists(_, kind), Value::List(items)) => items.len() <= MOST_ITEMS && items.iter().all(|&item| kind.fits(item)),
@@ -227,6 +232,7 @@ impl Cells {
             (Data::Floats(values), Value::Float(value)) => values[index] = value,
             (Data::Texts(values), Value::Text(value)) if values[index] != value => values[index] = value.into(),
             (Data::Bytes(values), Value::Bytes(value)) if *values[index] != *value => values[index] = value.into(),
+            (Data::Moments(unit, values), Value::Moment(moment)) => values[index] = unit.number(moment).unwrap_or_default(),
             (Data::Tuples(fields), Value::Tuple(items)) | (Data::Rows(_, fields), Value::Row(_, items)) => {
                 fields.iter_mut().zip(items).for_each(|(field, &item)| field.set(index, item));
             }
@@ -273,6 +279,7 @@ impl Cells {
             Data::Floats(values) => Value::Float(values[index]),
             Data::Texts(values) => Value::Text(&values[index]),
             Data::Bytes(values) => Value::Bytes(&values[index]),
+            Data::Moments(unit, values) => Value::Moment(unit.moment(values[index])),
             Data::Tuples(fields) => Value::Tuple(all(fields)),
             Data::Rows(shape, fields) => Value::Row(shape, all(fields)),
             Data::Lists(lists, _) => {
@@ -302,6 +309,7 @@ impl Cells {
             (Data::Floats(values), Value::Float(value)) => values[index].to_bits() == value.to_bits(),
             (Data::Texts(values), Value::Text(value)) => values[index] == value,
             (Data::Bytes(values), Value::Bytes(value)) => *values[index] == *value,
+            (Data::Moments(unit, values), Value::Moment(moment)) => unit.number(moment) == Some(values[index]),
             (Data::Tuples(fields), Value::Tuple(items)) => all(fields, items),
             (Data::Rows(shape, fields), Value::Row(other, items)) => **shape == *other && all(fields, items),
             (Data::Lists(lists, _), Value::List(items)) => {
@@ -329,7 +337,7 @@ impl Cells {
         match &mut self.data {
             Data::None => {}
             Data::Bools(values) => drop(values.swap_remove(index)),
-            Data::Ints(values) => drop(values.swap_remove(index)),
+            Data::Ints(values) | Data::Moments(_, values) => drop(values.swap_remove(index)),
             Data::Floats(values) => drop(values.swap_remove(index)),
             Data::Texts(values) => drop(values.swap_remove(index)),
             Data::Bytes(values) => drop(values.swap_remove(index)),

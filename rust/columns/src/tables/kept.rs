@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::fetch::fetch_all;
 use crate::column::DEPTH;
-use crate::value::{Doubt, Shape, Value};
+use crate::value::{Doubt, Shape, Unit, Value};
 
 /// A value that is kept. It takes about 32 bytes for each value in it, and its texts.
 #[derive(Debug)]
@@ -18,6 +18,7 @@ enum Form {
     Bool(bool),
     Int(i64),
     Float(f64),
+    Moment(Unit, i64),
     Text(Box<str>),
     Bytes(Box<[u8]>),
     /// Its items are the first values of the tree, so that nothing of it is read before it is asked for.
@@ -74,6 +75,10 @@ impl Kept {
             Value::Text(text) => Form::Text(text.into()),
             Value::Bytes(bytes) => Form::Bytes(bytes.into()),
             Value::Tuple(_) => Form::Tuple(Tree::new(value)?),
+            Value::Moment(moment) => {
+                let (unit, number) = moment.number().ok_or(Doubt)?;
+                Form::Moment(unit, number)
+            }
             value => Form::Tree(Tree::new(value)?),
         }))
     }
@@ -86,6 +91,7 @@ impl Kept {
             Form::Bool(value) => Value::Bool(*value),
             Form::Int(value) => Value::Int(*value),
             Form::Float(value) => Value::Float(*value),
+            Form::Moment(unit, number) => Value::Moment(unit.moment(*number)),
             Form::Text(text) => Value::Text(text),
             Form::Bytes(bytes) => Value::Bytes(bytes),
             Form::Tuple(tree) => Value::Tuple(tree.items()),
@@ -137,6 +143,7 @@ impl Sizes {
                 entries.iter().try_for_each(|&(key, value)| self.add(key, depth).and_then(|()| self.add(value, depth)))?;
             }
             Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
+            Value::Moment(moment) if moment.number().is_some() => {}
             Value::Object(_) | Value::Moment(_) => return Err(Doubt),
         }
         Ok(())
@@ -209,10 +216,11 @@ impl Writer {
     /// There is room for it. What is given lives no longer than the memory, which is not changed.
     unsafe fn write(&mut self, value: Value<'_>) -> Value<'static> {
         match value {
-            Value::None | Value::Object(_) | Value::Moment(_) => Value::None, // the last two are in doubt before
+            Value::None | Value::Object(_) => Value::None, // the last one is in doubt before
             Value::Bool(value) => Value::Bool(value),
             Value::Int(value) => Value::Int(value),
             Value::Float(value) => Value::Float(value),
+            Value::Moment(moment) => Value::Moment(moment),
             // SAFETY: they are the bytes of a text.
             Value::Text(text) => Value::Text(unsafe { std::str::from_utf8_unchecked(self.write_bytes(text.as_bytes())) }),
             // SAFETY: there is room.

@@ -10,7 +10,7 @@ use penstock_runtime::key_type::KeyType;
 use super::cells::Cells;
 use crate::column::{Builder, Column, Refusal};
 use crate::router::key_group;
-use crate::value::{Doubt, Value};
+use crate::value::{Doubt, Moment, Value};
 
 /// Keys, each with a value, by number; which of them have changed is known. O(1) per look-up; a key and a value take what
 /// their [`Cells`] take, and about five bytes.
@@ -51,8 +51,8 @@ impl Table {
         self.keys.memory() + self.values.memory() + places
     }
 
-    /// The hash of a key. A key is a text, an integer, or a tuple of these and of None, as then equality is the same in Python
-    /// and in Java; others are in doubt.
+    /// The hash of a key. A key is a text, an integer, a date, a time, or a tuple of these and of None, as then equality is the
+    /// same in Python and in Java; others are in doubt.
     #[inline]
     pub fn hash(&self, key: Value<'_>) -> Result<u64, Doubt> {
         hash_of(&self.hasher, key)
@@ -249,6 +249,7 @@ pub(super) fn hash_of(hasher: &FixedState, key: Value<'_>) -> Result<u64, Doubt>
     match key {
         Value::Int(value) => hasher.write_i64(value),
         Value::Text(text) => hasher.write(text.as_bytes()),
+        Value::Moment(moment) => write_moment(&mut hasher, moment)?,
         Value::Tuple(fields) => {
             for &field in fields {
                 match field {
@@ -258,6 +259,7 @@ pub(super) fn hash_of(hasher: &FixedState, key: Value<'_>) -> Result<u64, Doubt>
                         hasher.write_u8(0xff);
                     }
                     Value::None => hasher.write_u8(0xfe),
+                    Value::Moment(moment) => write_moment(&mut hasher, moment)?,
                     _ => return Err(Doubt),
                 }
             }
@@ -265,4 +267,11 @@ pub(super) fn hash_of(hasher: &FixedState, key: Value<'_>) -> Result<u64, Doubt>
         _ => return Err(Doubt),
     }
     Ok(hasher.finish())
+}
+
+fn write_moment(hasher: &mut impl Hasher, moment: Moment) -> Result<(), Doubt> {
+    let (unit, number) = moment.number().ok_or(Doubt)?;
+    hasher.write_u8(unit as u8);
+    hasher.write_i64(number);
+    Ok(())
 }

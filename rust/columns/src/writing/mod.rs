@@ -13,8 +13,8 @@ use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
 use bumpalo::Bump;
 
 use crate::column::{Column, Data, Strings, text};
-use crate::python::shown;
-use crate::value::Doubt;
+use crate::python::{file_text, shown, sql_text};
+use crate::value::{Doubt, Unit};
 
 pub use crate::json::Malformed;
 use texts::Quoting;
@@ -46,6 +46,10 @@ enum Form {
     Bytes,
     /// A text in quotes, where it needs them or always.
     Quoted(Box<Quoting>),
+    /// What Java's classes for SQL show of a date or time.
+    Sql,
+    /// The text of a date or time of a kind in quotes; whether it has a `Z`.
+    Moment(Unit, bool),
     /// What `str` makes of any value.
     Shown,
     /// Whole numbers, floats, truth values, texts and bytes of Avro.
@@ -136,6 +140,8 @@ impl Layout {
             (Form::Float(floats), Data::Ints(values)) => Values::WholeFloats(values, *floats),
             (Form::Bool, Data::Bools(values)) => Values::Bools(values),
             (Form::Plain, Data::Texts(values)) | (Form::Bytes, Data::Bytes(values)) => Values::Plain(values),
+            (Form::Sql, Data::Moments(unit, values)) => Values::Sql(*unit, values),
+            (Form::Moment(wanted, utc), Data::Moments(unit, values)) if wanted == unit => Values::Moments(*unit, values, *utc),
             (Form::Quoted(quoting), Data::Texts(values)) => Values::Quoted(values, quoting),
             (Form::Avro(Avro::Int(bits)), Data::Ints(values)) => Values::AvroInts(values, *bits),
             (Form::Avro(Avro::Double), Data::Floats(values)) => Values::AvroFloats(values),
@@ -181,6 +187,8 @@ enum Values<'a> {
     Bools(&'a BooleanBuffer),
     Plain(&'a Strings),
     Quoted(&'a Strings, &'a Quoting),
+    Sql(Unit, &'a [i64]),
+    Moments(Unit, &'a [i64], bool),
     Shown(&'a Column),
     AvroInts(&'a [i64], u32),
     AvroFloats(&'a [f64]),
@@ -208,6 +216,12 @@ impl Fitted<'_> {
             Values::Bools(values) => out.extend_from_slice(if values.value(row) { b"true" } else { b"false" }),
             Values::Plain(values) => out.extend_from_slice(values.get(row)),
             Values::Quoted(values, quoting) => quoting.write(out, text(values, row))?,
+            Values::Moments(unit, values, utc) => {
+                out.push(b'"');
+                out.extend_from_slice(file_text(&Bump::new(), unit.moment(values[row]), *utc)?.as_bytes());
+                out.push(b'"');
+            }
+            Values::Sql(unit, values) => out.extend_from_slice(sql_text(&Bump::new(), unit.moment(values[row]))?.as_bytes()),
             Values::Shown(column) => {
                 let arena = Bump::new();
                 out.extend_from_slice(shown(&arena, column.get(row, &arena))?.as_bytes());

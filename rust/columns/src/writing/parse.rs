@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use super::texts::{Csv, Quoting};
 use super::{Avro, Floats, Form, Layout};
 use crate::json::{Malformed, bits, malformed, names, parse, text};
+use crate::value::Unit;
 
 /// How deep records may be nested.
 const DEEPEST: usize = 16;
@@ -64,6 +65,10 @@ fn scalar(json: &Json) -> Result<Form, Malformed> {
         "bool" => Form::Bool,
         "plain" => Form::Plain,
         "bytes" => Form::Bytes,
+        "sql" => Form::Sql,
+        "day" => Form::Moment(Unit::Days, json["utc"] == true),
+        "time" => Form::Moment(Unit::Micros, json["utc"] == true),
+        "clock" => Form::Moment(Unit::Clock, json["utc"] == true),
         "shown" => Form::Shown,
         "json" => Form::Quoted(Box::new(Quoting::Json { upper: json["upper"] == true, pairs: json["pairs"] == true })),
         "csv" => Form::Quoted(Box::new(Quoting::Csv(csv(json)?))),

@@ -12,6 +12,9 @@
 //!   CODED    a number u32 of different texts, TEXTS of them, the index of each value's as ints
 //!   BYTES    lengths as ints, bytes
 //!   TUPLES   arity u8, a column per field
+//!   DAYS     days since 1970-01-01 as ints
+//!   TIMES    microseconds since then, by a clock without a zone, as ints
+//!   CLOCKS   microseconds since midnight as ints
 //! ints     = base i64, width u8 (0 | 1 | 2 | 4 | 8), the unsigned difference of each to the base in that many bytes
 //! ```
 //!
@@ -52,13 +55,15 @@ pub enum Kind {
     Coded = 5,
     Bytes = 6,
     Tuples = 7,
+    Days = 8,
+    Times = 9,
+    Clocks = 10,
 }
 
 impl Kind {
     /// The kind with this number.
     pub fn of(number: u8) -> Option<Self> {
-        [Self::None, Self::Ints, Self::Floats, Self::Bools, Self::Texts, Self::Coded, Self::Bytes, Self::Tuples]
-            .get(usize::from(number))
-            .copied()
+        use Kind::{Bools, Bytes, Clocks, Coded, Days, Floats, Ints, None, Texts, Times, Tuples};
+        [None, Ints, Floats, Bools, Texts, Coded, Bytes, Tuples, Days, Times, Clocks].get(usize::from(number)).copied()
     }
 }

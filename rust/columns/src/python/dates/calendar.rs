@@ -2,14 +2,10 @@
 
 use crate::value::Doubt;
 
+pub use crate::value::{DAY, DAYS, EPOCH};
+
 /// Microseconds.
 pub const SECOND: i64 = 1_000_000;
-/// Microseconds.
-pub const DAY: i64 = 86_400 * SECOND;
-/// The days that there are.
-pub const DAYS: i64 = 3_652_059;
-/// The day on which 1970 began.
-pub const EPOCH: i64 = 719_162;
 
 /// The fields of a time, as attributes.
 pub const NAMES: [&str; 7] = ["year", "month", "day", "hour", "minute", "second", "microsecond"];

@@ -5,6 +5,7 @@ mod calendar;
 mod read;
 mod show;
 mod spans;
+mod state;
 
 use std::cmp::Ordering;
 
@@ -13,14 +14,17 @@ use super::numbers::{int_of, quotient};
 use super::{Answer, Function, texts};
 use crate::value::{Doubt, Moment, Value};
 
-pub use show::{formatted, text};
+pub use read::written;
+pub use show::{file_text, formatted, repr, sql_text, text};
 pub use spans::{add, spans, sub, times};
+pub use state::{number_of_state, state_of, state_size};
 
 /// A constant of a program.
 pub fn moment(kind: &str, numbers: &[Option<i64>]) -> Option<Moment> {
     match (kind, numbers) {
         ("at", &[Some(local), offset]) => at(local, offset.map(i32::try_from).transpose().ok()?).ok(),
         ("day", &[Some(day)]) => (0..DAYS).contains(&day).then_some(Moment::Day(day)),
+        ("clock", &[Some(rest)]) => (0..DAY).contains(&rest).then_some(Moment::Clock(rest)),
         ("span", &[Some(span)]) => Some(Moment::Span(span)),
         _ => None,
     }
@@ -40,7 +44,8 @@ fn utc(local: i64, offset: i32) -> i64 {
 pub fn same(a: Moment, b: Moment) -> Result<bool, Doubt> {
     match (a, b) {
         (Moment::At(_, Some(_)), Moment::At(_, None)) | (Moment::At(_, None), Moment::At(_, Some(_))) => Ok(false),
-        _ => order(a, b).map(Ordering::is_eq),
+        (Moment::At(..), Moment::At(..)) => order(a, b).map(Ordering::is_eq),
+        _ => Ok(a == b),
     }
 }
 
@@ -48,7 +53,8 @@ pub fn same(a: Moment, b: Moment) -> Result<bool, Doubt> {
 pub fn order(a: Moment, b: Moment) -> Result<Ordering, Doubt> {
     match (a, b) {
         (Moment::At(a, Some(ahead)), Moment::At(b, Some(other))) => Ok(utc(a, ahead).cmp(&utc(b, other))),
-        (Moment::At(a, None), Moment::At(b, None)) | (Moment::Day(a), Moment::Day(b)) | (Moment::Span(a), Moment::Span(b)) => Ok(a.cmp(&b)),
+        (Moment::At(a, None), Moment::At(b, None)) | (Moment::Day(a), Moment::Day(b)) => Ok(a.cmp(&b)),
+        (Moment::Clock(a), Moment::Clock(b)) | (Moment::Span(a), Moment::Span(b)) => Ok(a.cmp(&b)),
         _ => Err(Doubt),
     }
 }
@@ -58,7 +64,8 @@ pub fn attribute<'a>(moment: Moment, name: &str) -> Answer<'a> {
     let Fields { year, month, day, hour, minute, second, micro } = match moment {
         Moment::At(local, _) => Fields::of(local),
         Moment::Day(day) if matches!(name, "year" | "month" | "day") => Fields::of(day * DAY),
-        Moment::Day(_) => return Err(Doubt),
+        Moment::Clock(rest) if matches!(name, "hour" | "minute" | "second" | "microsecond") => Fields::of(rest),
+        Moment::Day(_) | Moment::Clock(_) => return Err(Doubt),
         Moment::Span(span) => {
             return Ok(Value::Int(match name {
                 "days" => span.div_euclid(DAY),
@@ -94,6 +101,7 @@ pub fn function(name: &str, arguments: usize) -> Option<Function> {
         },
         ("date", 3) => |_, values| Ok(Value::Moment(Moment::Day(calendar::local(&numbers(values)?)? / DAY))),
         ("day_fromisoformat", 1) => |_, values| Ok(Value::Moment(Moment::Day(read::day(texts::text_of(values[0])?.as_bytes())?))),
+        ("only_day", 1) => |_, values| if let Value::Moment(Moment::Day(_)) = values[0] { Ok(values[0]) } else { Err(Doubt) },
         ("day_fromordinal", 1) => |_, values| {
             let day = int_of(values[0]).and_then(|day| moment("day", &[day.checked_sub(1)]));
             day.map(Value::Moment).ok_or(Doubt)
@@ -148,6 +156,7 @@ pub fn method(name: &str, arguments: usize) -> Option<Function> {
         ("timestamp", 1) => of!(Moment::At(local, Some(offset)) => Ok(Value::Float(quotient(utc(local, offset) - EPOCH * DAY, SECOND)))),
         ("total_seconds", 1) => of!(Moment::Span(span) => Ok(Value::Float(quotient(span, SECOND)))),
         ("date", 1) => of!(Moment::At(local, _) => Ok(Value::Moment(Moment::Day(local / DAY)))),
+        ("time", 1) => of!(Moment::At(local, _) => Ok(Value::Moment(Moment::Clock(local % DAY)))),
         ("weekday", 1) => of!(moment => Ok(Value::Int(day_of(moment)? % 7))),
         ("isoweekday", 1) => of!(moment => Ok(Value::Int(day_of(moment)? % 7 + 1))),
         ("toordinal", 1) => of!(moment => Ok(Value::Int(day_of(moment)? + 1))),
@@ -173,7 +182,7 @@ fn day_of(moment: Moment) -> Result<i64, Doubt> {
     match moment {
         Moment::At(local, _) => Ok(local / DAY),
         Moment::Day(day) => Ok(day),
-        Moment::Span(_) => Err(Doubt),
+        Moment::Clock(_) | Moment::Span(_) => Err(Doubt),
     }
 }
 
@@ -189,7 +198,7 @@ fn with_fields<'a>(values: &[Value<'a>]) -> Answer<'a> {
     let (start, known, offset) = match *moment {
         Moment::At(local, offset) => (local, 7, offset),
         Moment::Day(day) => (day * DAY, 3, None),
-        Moment::Span(_) => return Err(Doubt),
+        Moment::Clock(_) | Moment::Span(_) => return Err(Doubt),
     };
     let mut fields = Fields::of(start).numbers();
     for change in changes.as_chunks::<2>().0 {

@@ -1,7 +1,7 @@
-//! `fromisoformat`: what all versions of Python read alike, and from 3.11 on a `Z` for UTC.
+//! `fromisoformat`: what all versions of Python read alike, and from 3.11 on a `Z` for UTC; and dates and times in files.
 
 use super::calendar::{self, DAY};
-use crate::value::{Doubt, Value};
+use crate::value::{Doubt, Moment, Unit, Value};
 
 /// A time in microseconds and the seconds of its offset; `modern`: whether the version of Python reads a `Z`.
 pub fn datetime(text: &str, modern: Value<'_>) -> Result<(i64, Option<i32>), Doubt> {
@@ -28,6 +28,33 @@ pub fn datetime(text: &str, modern: Value<'_>) -> Result<(i64, Option<i32>), Dou
     };
     let [hour, minute, second, micro] = clock_of(clock)?;
     Ok((day * DAY + calendar::local(&[1, 1, 1, hour, minute, second, micro])?, offset))
+}
+
+/// A date or time of a file or message: whole seconds, and at most six digits more. With `utc` there is a `Z` behind it; else a
+/// space may be between date and time.
+pub fn written(unit: Unit, text: &str, utc: bool) -> Result<Moment, Doubt> {
+    if unit == Unit::Days {
+        return day(text.as_bytes()).map(Moment::Day);
+    }
+    let text = if utc { text.strip_suffix('Z').ok_or(Doubt)? } else { text };
+    let (date, clock) = text.as_bytes().split_at_checked(if unit == Unit::Clock { 0 } else { 11 }).ok_or(Doubt)?;
+    let start = match date {
+        [] => 0,
+        [date @ .., b'T'] => day(date)? * DAY,
+        [date @ .., b' '] if !utc => day(date)? * DAY,
+        _ => return Err(Doubt),
+    };
+    let (clock, fraction) = clock.split_at_checked(8).ok_or(Doubt)?;
+    let micro = match fraction {
+        [] => 0,
+        [b'.', fraction @ ..] if (1..=6).contains(&fraction.len()) && !(utc && unit == Unit::Clock) => {
+            digits(fraction)? * 10_i64.pow(6 - fraction.len() as u32)
+        }
+        _ => return Err(Doubt),
+    };
+    let [hour, minute, second, _] = clock_of(clock)?;
+    let rest = calendar::local(&[1, 1, 1, hour, minute, second, micro])?;
+    Ok(if unit == Unit::Clock { Moment::Clock(rest) } else { Moment::At(start + rest, None) })
 }
 
 /// The day of a text such as `2026-11-28`.

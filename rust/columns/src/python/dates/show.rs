@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use bumpalo::collections::String;
 
 use super::calendar::{self, DAY, Fields, SECOND};
-use crate::value::{Doubt, Moment, Value};
+use crate::value::{Doubt, Moment, Unit, Value};
 
 /// The first year that all C libraries write with four digits.
 const FOUR_DIGITS: i64 = 1000;
@@ -19,6 +19,43 @@ pub fn text(bump: &Bump, moment: Moment) -> Result<&str, Doubt> {
         Moment::Span(span) => span_text(bump, span),
         _ => iso_text(bump, moment, ' ', "auto"),
     }
+}
+
+/// `repr(moment)`, of what columns have.
+pub fn repr(text: &mut String<'_>, moment: Moment) -> Written {
+    let (unit, number) = moment.number().ok_or(Doubt)?;
+    let local = if unit == Unit::Days { number * DAY } else { number };
+    let [year, month, day, hour, minute, second, micro] = Fields::of(local).numbers();
+    match (unit, second, micro) {
+        (Unit::Days, ..) => write!(text, "datetime.date({year}, {month}, {day})"),
+        (Unit::Clock, 0, 0) => write!(text, "datetime.time({hour}, {minute})"),
+        (Unit::Clock, _, 0) => write!(text, "datetime.time({hour}, {minute}, {second})"),
+        (Unit::Clock, ..) => write!(text, "datetime.time({hour}, {minute}, {second}, {micro})"),
+        (_, 0, 0) => write!(text, "datetime.datetime({year}, {month}, {day}, {hour}, {minute})"),
+        (_, _, 0) => write!(text, "datetime.datetime({year}, {month}, {day}, {hour}, {minute}, {second})"),
+        _ => write!(text, "datetime.datetime({year}, {month}, {day}, {hour}, {minute}, {second}, {micro})"),
+    }
+    .map_err(|_| Doubt)
+}
+
+/// What Java's classes for SQL show of what columns have.
+pub fn sql_text(bump: &Bump, moment: Moment) -> Result<&str, Doubt> {
+    let Moment::At(local, None) = moment else { return iso_text(bump, moment, ' ', "seconds") };
+    let text = iso_text(bump, moment, ' ', if local % SECOND == 0 { "seconds" } else { "microseconds" })?;
+    let shown = text.trim_end_matches('0');
+    Ok(match local % SECOND {
+        0 => bump.alloc_str(&format!("{text}.0")),
+        _ => shown,
+    })
+}
+
+/// What stands in a file or message for what columns have. With `utc` it has a `Z`, and a time of day whole seconds.
+pub fn file_text(bump: &Bump, moment: Moment, utc: bool) -> Result<&str, Doubt> {
+    let (unit, number) = moment.number().ok_or(Doubt)?;
+    let whole = number % SECOND == 0 || (utc && unit == Unit::Clock);
+    let text = iso_text(bump, moment, if utc { 'T' } else { ' ' }, if whole { "seconds" } else { "microseconds" })?;
+    let text = if whole || unit == Unit::Days { text } else { text.trim_end_matches('0') };
+    Ok(if utc && unit != Unit::Days { bump.alloc_str(&format!("{text}Z")) } else { text })
 }
 
 /// `format(moment, spec)`, where the spec is not empty.
@@ -57,7 +94,7 @@ pub fn iso<'a>(bump: &'a Bump, values: &[Value<'a>]) -> Result<&'a str, Doubt> {
     let mut characters = separator.chars();
     let (Some(separator), None) = (characters.next(), characters.next()) else { return Err(Doubt) };
     match values[0] {
-        Value::Moment(Moment::Day(_)) if values.len() > 1 => Err(Doubt),
+        Value::Moment(Moment::Day(_) | Moment::Clock(_)) if values.len() > 1 => Err(Doubt),
         Value::Moment(Moment::Span(_)) => Err(Doubt),
         Value::Moment(moment) => iso_text(bump, moment, separator, precision),
         _ => Err(Doubt),
@@ -69,16 +106,20 @@ fn iso_text<'a>(bump: &'a Bump, moment: Moment, separator: char, precision: &str
     let (local, offset) = match moment {
         Moment::At(local, offset) => (local, offset),
         Moment::Day(day) => (day * DAY, None),
+        Moment::Clock(rest) => (rest, None),
         Moment::Span(_) => return Err(Doubt),
     };
     let Fields { year, month, day, hour, minute, second, micro } = Fields::of(local);
-    put(&mut text, 4, year)?;
-    text.push('-');
-    put_pairs(&mut text, &[month, day], "-")?;
-    if let Moment::Day(_) = moment {
-        return Ok(text.into_bump_str());
+    if !matches!(moment, Moment::Clock(_)) {
+        put(&mut text, 4, year)?;
+        text.push('-');
+        put_pairs(&mut text, &[month, day], "-")?;
     }
-    text.push(separator);
+    match moment {
+        Moment::Day(_) => return Ok(text.into_bump_str()),
+        Moment::At(..) => text.push(separator),
+        _ => {}
+    }
     put_clock(&mut text, [hour, minute, second, micro], precision)?;
     if let Some(offset) = offset {
         put_offset(&mut text, offset, ":")?;
@@ -124,7 +165,7 @@ pub fn strftime<'a>(bump: &'a Bump, moment: Moment, form: &str) -> Result<&'a st
     let (local, offset) = match moment {
         Moment::At(local, offset) => (local, offset),
         Moment::Day(day) => (day * DAY, None),
-        Moment::Span(_) => return Err(Doubt),
+        Moment::Clock(_) | Moment::Span(_) => return Err(Doubt),
     };
     let fields = Fields::of(local);
     let mut text = String::with_capacity_in(2 * form.len() + 8, bump);

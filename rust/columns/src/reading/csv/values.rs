@@ -1,6 +1,7 @@
 //! Texts of CSV as values, as Java reads them; what only Python reads is in doubt.
 
 use super::super::{Kind, within};
+use crate::python::written;
 use crate::value::{Doubt, Value};
 
 /// The most characters of a whole number; Python refuses very long ones.
@@ -18,6 +19,7 @@ pub(super) fn value<'a>(text: &'a str, kind: &Kind, null: Option<&str>) -> Resul
         Kind::Int(bits) => Value::Int(whole(trimmed(text)).filter(|number| within(*number, *bits)).ok_or(Doubt)?),
         Kind::Double => Value::Float(double(trimmed(text))?),
         Kind::Single => Value::Float(f64::from(double(trimmed(text))? as f32)),
+        Kind::Moment(unit, utc) => Value::Moment(written(*unit, text, *utc)?),
         Kind::Bytes | Kind::Row(_) | Kind::List(_) => return Err(Doubt),
     })
 }

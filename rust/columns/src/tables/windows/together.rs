@@ -375,6 +375,7 @@ fn is_same(one: Value<'_>, other: Value<'_>) -> bool {
     match (one, other) {
         (Value::Int(one), Value::Int(other)) => one == other,
         (Value::Text(one), Value::Text(other)) => one == other,
+        (Value::Moment(one), Value::Moment(other)) => one == other,
         (Value::None, Value::None) => true,
         (Value::Tuple(one), Value::Tuple(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(&one, &other)| is_same(one, other))
