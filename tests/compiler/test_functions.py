@@ -97,6 +97,7 @@ ONE_RECORD: list[tuple[Callable[[Any], Any], list[Any]]] = [
     (lambda x: NAMES.get(x, PREFIX) + NAMES[1], NUMBERS),
     (lambda x: Color.RED.value + str(x), NUMBERS),
     (lambda x: TABLES["small"].get(x, TABLES["large"]["b"]), NUMBERS),
+    (lambda d: ("a" in d.keys(), 1 not in d.keys()), [{"a": 1}, {}, {1: 2}, [1], "a", None]),  # noqa: SIM118
     (lambda line: line.split(), LINES),
     (lambda line: line.split(maxsplit=1), LINES),
     (lambda line: [w.upper() for w in line.split() if w not in STOP_WORDS], LINES),

@@ -282,6 +282,10 @@ class Expressions(ABC):
 
     def _container(self, node: ast.expr) -> Json:
         """The right side of ``in``."""
+        of = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+        if isinstance(of, ast.Name) and ast.unparse(node).endswith(".keys()") and self.scope.number(of.id) is not None:
+            whole = self.expression(of, Use.READ)  # its keys are its own items, if it is a dict
+            return ["if", ["isinstance", whole, ["dict"]], whole, ["index", ["tuple"], ["const", 0]]]
         members: Any = None
         text = ""
         if isinstance(node, ast.Set):
