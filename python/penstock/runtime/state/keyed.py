@@ -120,9 +120,14 @@ class KeyedState:
         return self.key_hash.identity or self.key_hash.key_type is None
 
     @property
+    def has_native_keys(self) -> bool:
+        """Whether native tables can have the keys: they take strings, ints and exact tuples of these as they are."""
+        return self.has_own_forms or self.key_hash.canonical is tuple
+
+    @property
     def suits_native(self) -> bool:
-        """Whether native tables can have the state: they take strings, ints and exact tuples of these as they are."""
-        return self.holds_dicts and (self.has_own_forms or self.key_hash.canonical is tuple)
+        """Whether native code can have the state as a whole."""
+        return self.holds_dicts and self.has_native_keys
 
     def group(self, key: Any) -> int:
         return key_group_of_hash(self.key_hash.hash(key), self.max_parallelism)

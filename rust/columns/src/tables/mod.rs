@@ -9,6 +9,7 @@ mod process;
 mod reduce;
 mod table;
 mod timers;
+mod uses;
 mod windows;
 
 pub use best::Best;
@@ -17,6 +18,7 @@ pub use process::{Bounds, Domain, Kind, Life, Places, Process, ProcessInput, Pro
 pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
 pub use timers::{Timer, Timers};
+pub use uses::Uses;
 pub use windows::{
     Aggregate, Assigner, Contents, CountNews, CountSpec, CountWindows, Counted, Delta, Evictor, Fired, News, Own, Rule, Spec as WindowSpec,
     Taken, Trigger, TriggerNews, TriggerSpec, TriggerWindows, Windows,
