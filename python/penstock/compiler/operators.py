@@ -274,9 +274,7 @@ def keys_of(operator: StreamOperator) -> list[KeyPartition]:
 def has_state_in_memory(operator: StreamOperator) -> bool:
     """Whether the native form of an operator has all its keyed state in memory, so that there is none where state is on
     disk."""
-    if isinstance(operator, (ProcessOperator, CoMap, CoFlatMap, CoProcess, IntervalJoin)):
-        return operator.keyed is not None
-    return isinstance(operator, WindowOperator) or _has_state(operator)
+    return isinstance(operator, (WindowOperator, IntervalJoin))
 
 
 def _has_state(operator: StreamOperator) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +19,7 @@ from penstock.runtime.checkpoint.state_series import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.reduce import STATE, GroupedReduce
-from penstock.runtime.state.disk import cached, cells
+from penstock.runtime.state.disk import cached, cells, memory
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.keyed import KeyedState
 from tests.effort import examples
@@ -27,6 +28,13 @@ from tests.runtime.operators.operators_alone import Alone
 
 functions: Any = native.functions()
 pytestmark = pytest.mark.skipif(functions is None, reason="there is no native module")
+
+
+@pytest.fixture(autouse=True)
+def all_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No state that other tests have left has a share of it."""
+    monkeypatch.setattr(memory, "_USERS", WeakSet[Any]())
+
 
 FIRST = ["index", ["local", 0], ["const", 0]]
 KEY = json.dumps({"v": 1, "functions": [{"params": 1, "locals": 1, "body": [["return", FIRST]]}]})

@@ -19,7 +19,8 @@ from penstock.runtime import native
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.operators.native_process import ProcessPrograms, process_stages
+from penstock.runtime.operators.native_process import ProcessPrograms
+from penstock.runtime.operators.process_stages import process_stages
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.native_handles import with_native_timers
 from penstock.runtime.state.operator_time import Firing, OperatorTime

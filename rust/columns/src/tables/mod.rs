@@ -14,7 +14,7 @@ mod windows;
 
 pub use best::Best;
 pub use cells::Cells;
-pub use process::{Bounds, Domain, Kind, Life, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, StateSpec};
+pub use process::{Bounds, Domain, Kind, Life, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, StateNews, StateSpec};
 pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
 pub use timers::{Timer, Timers};

@@ -46,21 +46,10 @@ impl Uses {
     pub fn begin(&mut self, table: &Table, key: &Program, batch: &Batch, start: usize, end: usize) -> (Column, usize) {
         assert!(start <= end && end <= batch.len(), "records are within their batch");
         self.turn += 1;
-        let (constants, mut arena) = (Bump::new(), Bump::new());
-        let of_key = key.constants(&constants);
-        let (mut missing, mut row) = (Table::default(), start);
-        while row < end {
-            let size = TOGETHER.min(end - row);
-            let (keys, sure) = evaluate(key, of_key, arena.alloc([Vector::from((batch.records(), row))]), size, &arena);
-            let done = (0..sure).take_while(|&index| self.note(table, &mut missing, keys.get(index, &arena)).is_some()).count();
-            row += done;
-            if done < size {
-                break;
-            }
-            arena.reset();
-        }
-        match missing.columns(&(0..missing.len() as u32).collect::<Vec<_>>()) {
-            Some((keys, _)) => (keys, row),
+        let mut missing = Table::default();
+        let row = each_key(key, batch, start, end, |key| self.note(table, &mut missing, key));
+        match keys_of(&missing) {
+            Some(keys) => (keys, row),
             None => (Builder::new().finish(), start),
         }
     }
@@ -128,6 +117,30 @@ impl Uses {
     }
 }
 
+/// The keys of a table, by number; `None` where together they would take more than 2 GiB of texts.
+pub(super) fn keys_of(table: &Table) -> Option<Column> {
+    Some(table.columns(&(0..table.len() as u32).collect::<Vec<_>>())?.0)
+}
+
+/// Takes the keys of the records from one to before another, until one is in doubt or not taken; gives the place behind the last
+/// record whose key is taken.
+pub(super) fn each_key(key: &Program, batch: &Batch, start: usize, end: usize, mut take: impl FnMut(Value<'_>) -> Option<()>) -> usize {
+    let (constants, mut arena) = (Bump::new(), Bump::new());
+    let of_key = key.constants(&constants);
+    let mut row = start;
+    while row < end {
+        let size = TOGETHER.min(end - row);
+        let (keys, sure) = evaluate(key, of_key, arena.alloc([Vector::from((batch.records(), row))]), size, &arena);
+        let taken = (0..sure).take_while(|&index| take(keys.get(index, &arena)).is_some()).count();
+        row += taken;
+        if taken < size {
+            break;
+        }
+        arena.reset();
+    }
+    row
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,7 +192,7 @@ mod tests {
         table.written();
         table.touch(150);
         let bytes = table.memory();
-        let leaving = uses.idle(&table, bytes * 2 / 5);
+        let leaving = uses.idle(&table, bytes * 2 / 5 + 1);
         assert_eq!(leaving.len(), 800);
         uses.forget(&mut table, &leaving);
         assert!(table.memory() < bytes / 3);

@@ -101,6 +101,7 @@ class DiskKeyedState(KeyedState):
         self._spaced: dict[str, DiskTable] = {}
         self._places: list[tuple[str, bool]] = []  # name of each table, and whether it has namespaces
         self._cached: CachedTable | None = None  # some entries of one of the tables, in native code
+        self.ahead: Any = None  # what has some of the state in native code; then it is ``here``
         few = max(page_bytes // (2 * TIMER), LEAST_TIMERS)
         self.event_timers, self.processing_timers = (
             DiskTimerQueue(self._file, self._file.next_queue(), self._timer_number, self._key, few) for _ in range(2)
@@ -108,11 +109,15 @@ class DiskKeyedState(KeyedState):
 
     def _memory_of_entries(self) -> int:
         """The bytes for entries as Python objects: few while native code has the state."""
-        return share(self, self._limit) // (_FEW_ENTRIES if self._cached is not None and self._cached.here else 2)
+        return share(self, self._limit) // (_FEW_ENTRIES if self.ahead is not None and self.ahead.here else 2)
+
+    def native_memory(self) -> int:
+        """The bytes that native code may take for entries."""
+        return share(self, self._limit) // 2
 
     def native_table(self, functions: ModuleType, name: str) -> CachedTable:  # type: ignore[override]
         if self._cached is None:
-            self._cached = CachedTable(functions, self._named(name, False), lambda: share(self, self._limit) // 2)
+            self._cached = self.ahead = CachedTable(functions, self._named(name, False), self.native_memory)
         return self._cached
 
     def settle(self) -> None:
@@ -188,7 +193,8 @@ class DiskKeyedState(KeyedState):
         return None if table is None else table.pop(self.slot, None)
 
     def size(self) -> int:
-        return sum(map(len, self._memory.tables)) + (0 if self._cached is None else self._cached.fresh)
+        held = sum(more() for more in self.holders) + (0 if self._cached is None else self._cached.fresh)
+        return held + sum(map(len, self._memory.tables))
 
     def forget(self) -> None:
         for table in self._memory.tables:

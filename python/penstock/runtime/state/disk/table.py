@@ -214,7 +214,7 @@ class DiskTable(MutableMapping[Any, Any]):
         return self._cells.read_all(self.number, slots) if self._count else ([], [])
 
     def take_over(self, slots: list[Any], values: list[Any], stored: Iterable[bool]) -> None:
-        """Write the values of many slots, keys that differ; GONE stands for none. ``stored`` says which have values."""
+        """Write the values of many slots, keys that differ; GONE takes one away. ``stored`` says which have values."""
         if self._numbers:
             self.leave_memory()
         number = self.number
@@ -223,6 +223,7 @@ class DiskTable(MutableMapping[Any, Any]):
             for row, slot, value, old in zip(self._cells.numbers(number, slots), slots, values, stored, strict=True)
         ]
         self.mark(slots)
+        self._count -= sum(value is GONE for value in values)
         self._store(rows)
 
     def track(self) -> None:

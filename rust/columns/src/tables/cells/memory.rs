@@ -65,9 +65,9 @@ mod tests {
             cells.set(1, Value::Tuple(&[value]));
             cells.set(0, Value::Tuple(&[other]));
             cells.swap_remove(0);
-            assert!(cells.memory() >= one && cells.memory() < one + 300, "{}", cells.memory());
+            assert!(cells.memory() >= one && cells.memory() < one + 500, "{}", cells.memory());
             cells.swap_remove(0);
-            assert!(cells.memory() < 300, "{}", cells.memory());
+            assert!(cells.memory() < 500, "{}", cells.memory());
         }
     }
 }
