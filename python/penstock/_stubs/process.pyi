@@ -174,6 +174,9 @@ class KeyedProcess:
     def fresh(self) -> int:
         """How many values, lists and maps more there are than Python knows."""
 
+    def mean(self) -> int:
+        """How much memory a key took when ``is_over`` last looked at all of them, in bytes; 0 before."""
+
     def keys(self) -> int:
         """How many keys have state here."""
 

@@ -258,6 +258,11 @@ impl KeyedProcess {
         self.process.fresh()
     }
 
+    /// How much memory a key took when ``is_over`` last looked at all of them, in bytes; 0 before.
+    fn mean(&self) -> usize {
+        self.process.mean()
+    }
+
     /// How many keys have state here.
     fn keys(&self) -> usize {
         self.process.keys()

@@ -21,11 +21,13 @@ from penstock.datastream import (
     StateTtlConfig,
     ValueStateDescriptor,
 )
+from penstock.errors import StateError
 from penstock.runtime.chain import context
-from penstock.runtime.operators import native_process_on_disk
 from penstock.runtime.operators.native_process_on_disk import NativeProcessOnDisk
-from penstock.runtime.state.disk import memory
+from penstock.runtime.state.disk import memory, turns
 from penstock.runtime.state.disk.keyed import DiskKeyedState
+from penstock.runtime.state.disk.table import DiskTable
+from penstock.runtime.usercode.failure import OperatorFailure
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.operators.process_functions import FUNCTIONS, LONG
 from tests.runtime.operators.test_native_process import RARE, BothProcesses, operator, steps_of
@@ -87,7 +89,7 @@ class OnDisk(BothProcesses):
 @given(steps=steps_of(RECORD | RECORD | RARE), tracked=st.booleans(), memory=st.sampled_from(MEMORY))
 def test_functions(function: str, steps: Any, tracked: bool, memory: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native_process_on_disk, "_TURN", 3)
+        patch.setattr(turns, "_MOST", 3)
         follow(OnDisk(operator(FUNCTIONS[function]()), tracked, memory=memory), steps)
 
 
@@ -98,7 +100,7 @@ def test_written_functions(both: bool, data: Any, steps: Any, memory: int) -> No
     names = ["process_element1", "process_element2"] if both else ["process_element"]
     spec = operator(written({name: data.draw(BODY) for name in [*names, "on_timer"]}))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native_process_on_disk, "_TURN", 4)
+        patch.setattr(turns, "_MOST", 4)
         follow(OnDisk(spec, True, memory=memory), steps)
 
 
@@ -192,6 +194,18 @@ def test_more_timers_than_fit_go_on_in_python() -> None:
     assert sorted(map(repr, both.native.results)) == sorted(map(repr, both.python.results))
 
 
+@pytest.mark.parametrize("call", ["look", "take_over"])
+def test_a_failure_of_the_disk_is_one_of_the_operator(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = OnDisk(operator(Collecting()))
+
+    def full(*_: Any) -> None:
+        raise StateError("The disk is full.")
+
+    monkeypatch.setattr(DiskTable, call, full)
+    with pytest.raises(OperatorFailure, match="The disk is full"):
+        both.take([(("a", 1), 0)])
+
+
 @pytest.mark.parametrize("cleanup", [False, True])
 def test_what_looks_at_other_keys_stays_in_python(cleanup: bool) -> None:
     both = OnDisk(operator(Keeping(expiring(cleanup))), memory=1)
@@ -199,3 +213,26 @@ def test_what_looks_at_other_keys_stays_in_python(cleanup: bool) -> None:
     both.segments[0].take_all(_native.Batch.of([("a", 1)], [0]))
     both.check()
     assert both.stage.ready is not cleanup
+
+
+class Replacing(KeyedProcessFunction):
+    def open(self, runtime_context: Any) -> None:
+        self.text = runtime_context.get_state(ValueStateDescriptor("text", Types.STRING()))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        before = self.text.value()
+        self.text.update(value[0] * 20_000)
+        yield value[0], len(before or "")
+
+
+def test_few_keys_come_at_a_time_where_each_has_much() -> None:
+    """Values of 100 kB each, and memory for ten of them."""
+    both = OnDisk(operator(Replacing()), memory=2_000_000)
+    brought = []
+    bring = both.process._bring
+    both.process._bring = lambda keys: brought.append(len(keys)) or bring(keys)
+    for turn in range(3):
+        both.take([((f"k{key:04}", 1), turn) for key in range(300)])
+    both.check()
+    assert max(brought[4:]) <= 16
+    assert both.process.here

@@ -1,22 +1,25 @@
 """Process functions in native code whose state is beyond memory: what :mod:`.native_process` does, with the keys that
 were used lately in native code, and all of them in a file.
 
-Before a turn of some thousand records, or timers that are due, what the file has of its keys that are not in native
-code is read in one query for each state. After it, if too much memory is taken, what the file does not know is written
-in one transaction, and the keys that were used longest ago are forgotten. Timers are in memory as long as all fit."""
+Before a turn of records, or of timers that are due, what the file has of its keys that are not in native code is read
+in one query for each state. After it, if too much memory is taken, what the file does not know is written in one
+transaction, and the keys that were used longest ago are forgotten. Timers are in memory as long as all of them fit."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
+from penstock.errors import StateError
 from penstock.runtime.operators.native_process import NativeProcess, dict_of
 from penstock.runtime.operators.native_stage import rows_of
 from penstock.runtime.state.disk.cells import GONE
 from penstock.runtime.state.disk.keyed import LEAST_TIMERS, DiskKeyedState
 from penstock.runtime.state.disk.table import DiskTable
+from penstock.runtime.state.disk.turns import Turns
 
-_TURN = 4_096  # records or timers of a turn, about
 _TIMER = 1_024  # one part in so many of the memory is one timer
 
 
@@ -24,6 +27,10 @@ class NativeProcessOnDisk(NativeProcess):
     """The function of an operator, with a part of its state."""
 
     _state: DiskKeyedState
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._turns = Turns()
 
     def _named(self) -> list[str] | None:
         """The names of the states; None also where each access looks at values of other keys."""
@@ -44,7 +51,7 @@ class NativeProcessOnDisk(NativeProcess):
         """Take some of the records of an input, as a stage's ``run`` does."""
         if not self._here and not self._take_over():
             return None, [0], start, True
-        keys, end = self._windows.begin(number, batch, start, min(end, start + _TURN))
+        keys, end = self._windows.begin(number, batch, start, min(end, start + self._turns.most))
         if end == start or not self._bring(keys):
             return None, [0], start, True
         done = super().run_input(number, batch, start, end)
@@ -53,11 +60,13 @@ class NativeProcessOnDisk(NativeProcess):
 
     def _make_due(self, limit: int, event_time: bool) -> bool:
         """Bring the keys of the timers that are due next; whether they fit."""
-        return self._bring(self._windows.due(event_time, limit, _TURN))
+        return self._bring(self._windows.due(event_time, limit, self._turns.most))
 
     def _bring(self, keys: list[Any]) -> bool:
         """Bring what the file has of some keys; whether it fits."""
-        batches = [self._batch_of(kind, table, keys) for kind, table in zip(self._kinds, self._tables(), strict=True)]
+        with self._blamed():
+            tables = zip(self._kinds, self._tables(), strict=True)
+            batches = [self._batch_of(kind, table, keys) for kind, table in tables]
         fits = None not in batches and self._windows.bring([[batch] for batch in batches])
         if not fits:
             self.flush()
@@ -68,7 +77,7 @@ class NativeProcessOnDisk(NativeProcess):
         """A batch of the values that the file has for some keys in a state; None where they cannot be one."""
         try:
             slots, values = table.look(keys)
-        except TypeError:  # a key is of another type than declared: Python says whose record it was
+        except (TypeError, ValueError, OverflowError):  # a key is not as declared: Python says whose record it was
             return None
         rows = self._rows_of(kind, dict(zip(slots, values, strict=True)))
         return None if rows is None else self._functions.Batch.of(rows)
@@ -76,12 +85,22 @@ class NativeProcessOnDisk(NativeProcess):
     def _shrink(self) -> None:
         """Forget what does not fit into memory."""
         state = self._state
+        self._turns.adapt(self._windows.mean(), state.native_memory())
         if self._windows.is_over(state.native_memory()):
-            self.settle()
+            with self._blamed():
+                self.settle()
             self._windows.forget_idle(state.native_memory())
         if not self._timers_fit(max(self._windows.waiting())):
             self.flush()
             self._turn.note_fit(False)
+
+    @contextlib.contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """A failure of the disk is one of the operator."""
+        try:
+            yield
+        except StateError as error:
+            raise self._operator.context.fail(error) from error
 
     def _timers_fit(self, number: int) -> bool:
         return number <= max(self._state.native_memory() // _TIMER, LEAST_TIMERS)

@@ -194,7 +194,7 @@ class _GroupedReduce(LiveOperator):
         if combine is None:
             return None
         table = state.native_table(functions, STATE)
-        return _NativeReduce(functions.KeyedReduce(key, combine, table.table), table)
+        return _NativeReduce(functions.KeyedReduce(key, combine, table.table), table, self.context.fail)
 
     def fragment(self, number: int = 0) -> Fragment:
         keyed = self.keyed
@@ -215,9 +215,15 @@ class _GroupedReduce(LiveOperator):
 class _NativeReduce:
     """The reduction in native code, on columns."""
 
-    def __init__(self, reductions: Any, table: NativeTable | CachedTable) -> None:
-        self.run = partial(table.run, reductions)
+    def __init__(self, reductions: Any, table: NativeTable | CachedTable, fail: Callable[..., BaseException]) -> None:
+        self._reductions, self._table, self._fail = reductions, table, fail
         self.flush, self.leave = table.flush, table.leave
+
+    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        try:
+            return self._table.run(self._reductions, batch, start, end)
+        except Exception as error:  # of a disk
+            raise self._fail(error) from error
 
 
 def _fold(functions: ModuleType, table: Table, kind: str, reducer: Aggregator) -> tuple[Any, Callable[[], None]]:

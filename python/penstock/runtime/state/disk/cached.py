@@ -1,6 +1,6 @@
 """The entries of a table beyond memory that were used lately, in native code, in front of :class:`.table.DiskTable`.
 
-Native code takes records in turns of a few thousand. Before a turn those of its keys that are not here come out of the
+Native code takes records in turns (:mod:`.turns`). Before a turn those of its keys that are not here come out of the
 file in one query; after it, if too much memory is taken, the keys that were used longest ago go there in one
 transaction. While Python has the state, as where native code cannot vouch for a record, nothing is here."""
 
@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any
 
 from penstock.runtime.state.disk.table import DiskTable
+from penstock.runtime.state.disk.turns import Turns
 from penstock.runtime.state.python_turn import PythonTurn
 
-_TURN = 4_096  # records of a turn at the most
 _WRITTEN = 10_000  # entries that are objects at a time while they are written
 
 
@@ -24,7 +24,7 @@ class CachedTable:
         self.here = False
         self.table = functions.KeyedTable(True)
         self._entries, self._limit = entries, limit
-        self._turn = PythonTurn()
+        self._turn, self._turns = PythonTurn(), Turns()
 
     @property
     def fresh(self) -> int:
@@ -40,10 +40,11 @@ class CachedTable:
         if not self.here:
             self._entries.leave_memory()
             self.here = True
-        keys, end = reductions.begin(batch, start, min(end, start + _TURN))
+        keys, end = reductions.begin(batch, start, min(end, start + self._turns.most))
         if end == start or not self._bring(keys):
             return None, [0], start, True
         done = reductions.run(batch, start, end)
+        self._turns.adapt(self.table.memory // max(len(self.table), 1), self._limit())
         while self.table.memory > self._limit():
             self._shrink()
         return done
@@ -52,7 +53,7 @@ class CachedTable:
         """Bring entries of the file here; whether they fit."""
         try:
             rows = self._entries.look(keys)
-        except TypeError:  # a key is of another type than declared: Python says whose record it was
+        except (TypeError, ValueError, OverflowError):  # a key is not as declared: Python says whose record it was
             return False
         fits = self.table.load(*rows)
         if not fits:

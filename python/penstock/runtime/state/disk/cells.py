@@ -51,11 +51,11 @@ class Cells:
                 numbers[place] = base | (hash(slots[place]) ^ mixed) & _LOW
         return numbers
 
-    def read_all(self, table: int, slots: list[Any]) -> tuple[list[Any], list[Any]]:
-        """Those of many slots, keys that differ, which have an entry; and the values."""
+    def read_all(self, table: int, slots: list[Any], numbers: list[int]) -> tuple[list[Any], list[Any]]:
+        """Those of many slots, keys that differ, which have an entry in the rows of these numbers; and the values."""
         wanted: dict[int, Any] = {}
         keys, values = list[Any](), list[Any]()
-        for number, slot in zip(self.numbers(table, slots), slots, strict=True):
+        for number, slot in zip(numbers, slots, strict=True):
             if wanted.setdefault(number, slot) is not slot:  # two have one row
                 exists, value = self.read(number, table, slot)
                 if exists:

@@ -189,6 +189,7 @@ class DiskKeyedState(KeyedState):
         return self.table(name, namespace) if name in tables else None
 
     def drop(self, name: str, namespace: Any = VOID) -> Any:
+        self.bring_back()
         table = self.find(name, namespace)
         return None if table is None else table.pop(self.slot, None)
 

@@ -211,7 +211,8 @@ class DiskTable(MutableMapping[Any, Any]):
         """Those of many slots, keys that differ, which have a value, and the values; none of them becomes young."""
         if self._numbers:
             self.leave_memory()
-        return self._cells.read_all(self.number, slots) if self._count else ([], [])
+        numbers = self._cells.numbers(self.number, slots)  # what a key raises that cannot be one comes out here
+        return self._cells.read_all(self.number, slots, numbers) if self._count else ([], [])
 
     def take_over(self, slots: list[Any], values: list[Any], stored: Iterable[bool]) -> None:
         """Write the values of many slots, keys that differ; GONE takes one away. ``stored`` says which have values."""

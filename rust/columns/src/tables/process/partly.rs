@@ -27,6 +27,8 @@ pub struct Partly {
     /// How much memory the keys took when that was looked at, and how much more they take at the most.
     measured: usize,
     added: usize,
+    /// How much memory a key took then.
+    mean: usize,
 }
 
 impl Partly {
@@ -136,8 +138,9 @@ impl Store {
             return false;
         }
         let now = self.index.iter().map(|&number| self.memory_of(number)).sum();
+        let mean = now / self.index.len().max(1);
         if let Some(partly) = self.partly.as_deref_mut() {
-            (partly.measured, partly.added) = (now, 0);
+            (partly.measured, partly.added, partly.mean) = (now, 0, mean);
         }
         now > bytes - bytes / 4
     }
@@ -230,6 +233,11 @@ impl Process {
     /// How many values, lists and maps more there are than Python knows.
     pub fn fresh(&self) -> isize {
         self.store.fresh()
+    }
+
+    /// How much memory a key took when it was last asked whether it is time to forget some, and that was looked at; 0 before.
+    pub fn mean(&self) -> usize {
+        self.store.partly.as_deref().map_or(0, |partly| partly.mean)
     }
 
     /// How many keys have state here.
