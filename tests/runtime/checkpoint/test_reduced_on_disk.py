@@ -4,6 +4,7 @@ written state are those of Python, and memory is bounded."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -217,6 +218,25 @@ def test_memory_is_bounded(kind: str) -> None:
     assert max(bytes_ for _, bytes_ in sizes) <= memory // 2
     assert 500 < max(count for count, _ in sizes) < memory // 2 // 200
     assert sum(len(entries) for entry in ours.state._memory.tables for entries in (entry._young, entry._old)) == 0
+
+
+@pytest.mark.parametrize("kind", ["text", "pair"])
+def test_a_checkpoint_leaves_the_state_to_native_code(kind: str, tmp_path: Path) -> None:
+    operator, of_number = operator_of("sum", kind), KEYS[kind][1]
+    ours, plain = Native(operator, 100_000), Alone(operator)
+    chain: Any = ()
+    for version in range(6):
+        first = 1_000 * version if version < 4 else 0
+        records = [(of_number(key), version) for key in range(first, first + 1_500)]
+        ours.take(records)
+        for record in records:
+            plain.take(record)
+        chain = save(str(tmp_path), ours.state, None, ABOUT, chain, version)
+        late = empty(ours.state, KeyedState)
+        load(str(tmp_path), [chain], late, None, ABOUT)
+        assert entries(late) == entries(plain.state)
+    assert ours.alone.results == plain.results
+    assert ours.native == 6 * 1_500
 
 
 def test_keys_that_are_used_stay() -> None:

@@ -161,6 +161,10 @@ class KeyedState:
         if self.native is not None:
             self.native.flush()
 
+    def values_of(self, table: Table, slots: Collection[Any]) -> list[Any]:
+        """The values of many keys in a table; KeyError where one has none."""
+        return list(map(table.__getitem__, slots))
+
     def lone_table(self, name: str) -> Table | None:
         """The table of a state that has no other namespace than VOID."""
         namespaces = self._tables.get(name, {})

@@ -3,7 +3,7 @@ with namespaces is one :class:`DiskTable`, because there may be as many namespac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping
 from types import ModuleType
 from typing import Any, cast
 
@@ -128,6 +128,12 @@ class DiskKeyedState(KeyedState):
     def bring_back(self) -> None:
         if self._cached is not None:
             self._cached.flush()
+
+    def values_of(self, table: Table, slots: Collection[Any]) -> list[Any]:
+        if self.ahead is None or not self.ahead.here or self._keys or not isinstance(table, DiskTable):
+            return super().values_of(table, slots)
+        values = dict(zip(*table.look(list(slots)), strict=True))  # what native code has is in the file
+        return [values[slot] for slot in slots]
 
     def dispose(self) -> None:
         if self._cached is not None and not self.passed_on:
