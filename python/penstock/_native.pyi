@@ -12,6 +12,7 @@ from penstock._stubs.regions import *
 from penstock._stubs.shapes import *
 from penstock._stubs.state import *
 from penstock._stubs.stream_graph import *
+from penstock._stubs.tables import *
 from penstock._stubs.triggers import *
 
 def plan_record(spec: str, flink: str = "1.11") -> str:

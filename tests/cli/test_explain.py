@@ -438,6 +438,31 @@ def test_native_names_the_methods_of_process_functions(explained, program):
     assert "function Timed.process_element: Python: it asks for a key, state or timers, and its stream has no" in text
 
 
+def test_native_names_what_has_its_state_in_memory(explained, program):
+    lines = """
+        from penstock.common import Time
+        from penstock.datastream.window import TumblingEventTimeWindows
+
+        pairs = env.from_collection([(1, 2)], Types.TUPLE([Types.LONG(), Types.LONG()])).key_by(lambda pair: pair[0])
+        pairs.sum(1).print()
+        pairs.window(TumblingEventTimeWindows.of(Time.seconds(1))).reduce(lambda one, other: one).print()
+        env.execute()
+    """
+    kept = "its native form has state in memory, and state is on disk"
+    text = re.sub(r"\s+", " ", explained("--native", program(lines)))
+    assert (text.count("operator: native"), text.count(kept)) == (2, 0)
+    lines = (
+        """
+        from penstock.common import Configuration
+        env.configure(Configuration({"penstock.state.backend": "disk"}))
+    """
+        + lines
+    )
+    text = re.sub(r"\s+", " ", explained("--native", program(lines)))
+    assert (text.count("operator: native"), text.count(f"operator: Python: {kept}")) == (1, 1)
+    assert (text.count("key lambda: compiled"), text.count(f"Python: {kept}")) == (2, 2)
+
+
 @pytest.mark.parametrize("options", [("--why", "2"), ("--level", "job"), ("--format", "dot")])
 def test_native_has_a_form_of_its_own(penstock, program, options):
     result = penstock("explain", "--native", *options, program(NATIVE))

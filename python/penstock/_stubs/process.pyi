@@ -1,6 +1,6 @@
-"""Process functions on columns."""
+"""Process functions on columns. Any is a key of whatever type."""
 
-from typing import final
+from typing import Any, final
 
 from penstock._stubs.batches import Batch, Program
 
@@ -19,6 +19,7 @@ class KeyedProcess:
         defaults: of each state, None or a batch of one value, which is there where there is none.
         bounds: where two inputs are joined, how far a right record's time may be from a left one's, the least and the most. Then
             a function takes both records, and there are two buffers.
+        partly: whether it has some of the keys of a larger state in Python.
 
     Raises:
         ValueError: these do not go together.
@@ -32,6 +33,7 @@ class KeyedProcess:
         lives: list[tuple[int, bool, bool, int] | None],
         defaults: list[Batch | None],
         bounds: tuple[int, int] | None = None,
+        partly: bool = False,
     ) -> KeyedProcess: ...
     def __len__(self) -> int: ...
     def weight(self) -> int:
@@ -73,13 +75,16 @@ class KeyedProcess:
             As ``run``; instead of the place how many timers have fired.
         """
 
-    def news(self) -> tuple[list[tuple[list[Batch], list[Batch], list[Batch]]], list[tuple[bool, list[Batch]]]]:
+    def news(
+        self,
+    ) -> tuple[list[tuple[list[Batch], list[Batch], list[Batch], list[bool]]], list[tuple[bool, list[Batch]]]]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
         Returns:
             Of each state, batches of keys with nothing in it any more, or with a new map (each in a tuple); of maps what they
             have not any more (key, key in the map); and of what is in it (key, value; of maps key, key in the map, value; of
-            a buffer, for each record, key, number of buckets, time and record). Each is to be applied before the next one.
+            a buffer, for each record, key, number of buckets, time and record). Each is to be applied before the next one. Where
+            it has some of the keys, and but for maps, whether there is a value in Python in place of each.
             Of the timers of event time, and of those by the clock: whether all follow, as they are in the heap, or what has
             been done with them; and these (whether added, time, key, and two numbers).
 
@@ -116,6 +121,67 @@ class KeyedProcess:
         Returns:
             Whether all of it can be here; if not, nothing is.
         """
+
+    def begin(self, input: int, batch: Batch, start: int, end: int) -> tuple[list[Any], int]:
+        """Begin a turn with some records, where it has some of the keys.
+
+        Args:
+            input: 0, or 1 for the second one.
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+
+        Returns:
+            Keys of these records that are not here, each once; and the place behind the last record whose key, and those before
+            it, is not in doubt. With what Python has of these keys brought, the records up to there can be taken.
+
+        Raises:
+            ValueError: there are not so many records, or no such input.
+        """
+
+    def due(self, event_time: bool, limit: int, most: int) -> list[Any]:
+        """Begin a turn with the timers that are due next, where it has some of the keys.
+
+        Args:
+            event_time: whether those of event time, or those by the clock.
+            limit: the time up to which they are due.
+            most: about how many at the most.
+
+        Returns:
+            Keys of these timers that are not here. With what Python has of them brought, ``advance`` fires the timers up to one
+            whose key is another.
+
+        Raises:
+            ValueError: the keys take more than 2 GiB.
+        """
+
+    def bring(self, states: list[list[Batch]]) -> bool:
+        """Take what Python has of the keys that were asked for.
+
+        Args:
+            states: what is in each state, as ``news`` gives it.
+
+        Returns:
+            Whether all of it can be here; if not, nothing of it is.
+        """
+
+    def is_over(self, bytes: int) -> bool:
+        """Whether it is time to forget keys, where what they have may take so much memory, in bytes."""
+
+    def forget_idle(self, bytes: int) -> None:
+        """Forget the keys that were used longest ago, until half of so much memory is taken. Python knows everything. O(keys log keys)."""
+
+    def fresh(self) -> int:
+        """How many values, lists and maps more there are than Python knows."""
+
+    def mean(self) -> int:
+        """How much memory a key took when ``is_over`` last looked at all of them, in bytes; 0 before."""
+
+    def keys(self) -> int:
+        """How many keys have state here."""
+
+    def waiting(self) -> tuple[int, int]:
+        """How many timers there are, of event time and by the clock."""
 
     def clear(self) -> None:
         """Forget everything."""

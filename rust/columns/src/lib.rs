@@ -36,8 +36,8 @@ pub use reading::{CsvRows, Reading};
 pub use router::Router;
 pub use tables::{
     Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Delta, Domain, Evictor, Fired, Fold,
-    KeyedReduce, Kind, Life, News, Own, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, Rule, StateSpec, Table, Taken,
-    Trigger, TriggerNews, TriggerSpec, TriggerWindows, WindowSpec, Windows,
+    KeyedReduce, Kind, Life, News, Own, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, Rule, StateNews, StateSpec,
+    Table, Taken, Trigger, TriggerNews, TriggerSpec, TriggerWindows, Uses, WindowSpec, Windows,
 };
 pub use value::{Doubt, Shape, Value};
 pub use writing::Layout;

@@ -6,8 +6,10 @@ use penstock_runtime::key_groups::Channels;
 use penstock_runtime::key_type::KeyType;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::batches::Batch;
+use super::hand_over::objects;
 use super::keyed_table::KeyedTable;
 use super::pipelines::Program;
 
@@ -145,6 +147,31 @@ impl KeyedReduce {
         Ok(Self { reductions, table })
     }
 
+    /// Begin a turn of a table that has some of the keys of a store.
+    ///
+    /// Args:
+    ///     batch: the records.
+    ///     start: the first of the turn.
+    ///     end: the one behind the last.
+    ///
+    /// Returns:
+    ///     Keys of these records that are not in the table, each once; and the place behind the last record whose key, and those
+    ///     before it, is not in doubt. With these keys loaded, if the store has them, the records up to there can be reduced.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many records, or the table has all keys there are.
+    fn begin<'py>(&self, py: Python<'py>, batch: &Batch, start: usize, end: usize) -> PyResult<(Bound<'py, PyList>, usize)> {
+        if start > end || end > batch.columns.len() {
+            return Err(PyValueError::new_err("the batch has fewer records"));
+        }
+        let mut borrowed = self.table.bind(py).borrow_mut();
+        let KeyedTable { table, uses: Some(uses) } = &mut *borrowed else {
+            return Err(PyValueError::new_err("the table has all keys there are"));
+        };
+        let (keys, end) = self.reductions.begin(table, uses, &batch.columns, start, end);
+        Ok((objects(py, &keys)?.into_list(py)?, end))
+    }
+
     /// Reduce some records.
     ///
     /// Args:
@@ -163,6 +190,7 @@ impl KeyedReduce {
         }
         let mut table = self.table.bind(py).borrow_mut();
         let Progress { out, counts, end, doubtful } = self.reductions.run(&mut table.table, &batch.columns, start, end);
+        table.grow(false);
         Ok((out.map(|columns| Batch { columns }), counts, end, doubtful))
     }
 }

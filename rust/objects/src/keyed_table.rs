@@ -1,6 +1,6 @@
 //! Values by key in native code, as the state of an operator in Python sees them.
 
-use penstock_columns::Table;
+use penstock_columns::{Table, Uses};
 use penstock_runtime::key_type::KeyType;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -12,14 +12,32 @@ use super::hand_over::objects;
 type Lists<'py> = (Bound<'py, PyList>, Bound<'py, PyList>);
 
 /// Values by key, of plain types. It knows which have changed since they were written.
+///
+/// Args:
+///     partly: whether it has some of the keys of a store, and not all there are; then it knows which were used lately.
 #[pyclass(module = "penstock._native")]
-#[derive(Default)]
 pub struct KeyedTable {
     /// The same without Python.
     pub table: Table,
+    /// Where it has some of the keys of a store.
+    pub uses: Option<Uses>,
 }
 
-/// Some keys of a table in the order of their key groups.
+impl KeyedTable {
+    /// Notes the keys that have come; `stored` says whether the store has something of them.
+    pub fn grow(&mut self, stored: bool) {
+        if let Some(uses) = &mut self.uses {
+            uses.grow(self.table.len(), stored);
+        }
+    }
+
+    fn uses(&mut self) -> PyResult<(&mut Table, &mut Uses)> {
+        let Self { table, uses } = self;
+        Ok((table, uses.as_mut().ok_or_else(|| PyValueError::new_err("the table has all keys there are"))?))
+    }
+}
+
+/// Some keys of a table in an order.
 #[pyclass(frozen, module = "penstock._native")]
 pub struct KeyOrder {
     numbers: Vec<u32>,
@@ -27,9 +45,27 @@ pub struct KeyOrder {
     groups: Vec<(u32, usize)>,
 }
 
+impl KeyOrder {
+    /// The numbers of some places, which a table has.
+    fn part(&self, table: &Table, start: usize, end: usize) -> PyResult<&[u32]> {
+        let outside = || PyIndexError::new_err("there are not so many keys");
+        let numbers = self.numbers.get(start..end).ok_or_else(outside)?;
+        if numbers.iter().all(|&number| (number as usize) < table.len()) { Ok(numbers) } else { Err(outside()) }
+    }
+
+    fn check(&self, table: &Table) -> PyResult<()> {
+        self.part(table, 0, self.numbers.len()).map(drop)
+    }
+}
+
 #[pymethods]
 impl KeyOrder {
-    /// The key groups that have keys, in order, and for each the place behind its last key.
+    /// How many keys there are.
+    fn __len__(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The key groups that have keys, in order, and for each the place behind its last key, if they are in this order.
     #[getter]
     fn groups(&self) -> Vec<(u32, usize)> {
         self.groups.clone()
@@ -39,8 +75,9 @@ impl KeyOrder {
 #[pymethods]
 impl KeyedTable {
     #[new]
-    fn new() -> Self {
-        Self::default()
+    #[pyo3(signature = (partly=false))]
+    fn new(partly: bool) -> Self {
+        Self { table: Table::default(), uses: partly.then(Uses::default) }
     }
 
     /// How many keys there are.
@@ -48,7 +85,7 @@ impl KeyedTable {
         self.table.len()
     }
 
-    /// How much memory it takes, in bytes, but for long texts and what lists have.
+    /// How much memory it takes, in bytes.
     #[getter]
     fn memory(&self) -> usize {
         self.table.memory()
@@ -60,14 +97,24 @@ impl KeyedTable {
         self.table.changed().len()
     }
 
-    /// Count no key as changed any more. O(changes).
+    /// How many keys there are that the store has nothing of.
+    #[getter]
+    fn fresh(&self) -> usize {
+        self.uses.as_ref().map_or(0, Uses::fresh)
+    }
+
+    /// Count no key as changed any more: the store has them as they are. O(changes).
     fn written(&mut self) {
+        if let Some(uses) = &mut self.uses {
+            uses.store(self.table.changed());
+        }
         self.table.written();
     }
 
     /// Forget all keys.
     fn clear(&mut self) {
         self.table.clear();
+        self.uses = self.uses.is_some().then(Uses::default);
     }
 
     /// Give some keys their values, without counting them as changed.
@@ -80,7 +127,9 @@ impl KeyedTable {
     ///     Whether all of them can be here; if not, some are.
     fn load(&mut self, keys: &Bound<'_, PyList>, values: &Bound<'_, PyList>) -> bool {
         let (Some(keys), Some(values)) = (gathered(keys), gathered(values)) else { return false };
-        self.table.load(&keys, &values)
+        let loaded = self.table.load(&keys, &values);
+        self.grow(true);
+        loaded
     }
 
     /// Count some keys as changed.
@@ -131,10 +180,66 @@ impl KeyedTable {
         }))
     }
 
+    /// The keys that have changed, of all or of some. O(changes, or these).
+    ///
+    /// Args:
+    ///     among: some keys.
+    ///
+    /// Raises:
+    ///     IndexError: there are not so many.
+    #[pyo3(signature = (among=None))]
+    fn changed(&self, among: Option<&KeyOrder>) -> PyResult<KeyOrder> {
+        let numbers = match among {
+            None => self.table.changed().to_vec(),
+            Some(order) => {
+                order.check(&self.table)?;
+                order.numbers.iter().copied().filter(|&number| self.table.is_changed(number as usize)).collect()
+            }
+        };
+        Ok(KeyOrder { numbers, groups: Vec::new() })
+    }
+
+    /// The keys that are to leave a table which takes more than so many bytes, so that it takes half of them: those that were
+    /// used longest ago. O(keys).
+    ///
+    /// Raises:
+    ///     ValueError: the table has all keys there are.
+    fn idle(&mut self, bytes: usize) -> PyResult<KeyOrder> {
+        let (table, uses) = self.uses()?;
+        Ok(KeyOrder { numbers: uses.idle(table, bytes), groups: Vec::new() })
+    }
+
+    /// Take keys out, and give back their memory. O(keys of the table).
+    ///
+    /// Raises:
+    ///     IndexError: there are not so many.
+    ///     ValueError: the table has all keys there are.
+    fn forget(&mut self, order: &KeyOrder) -> PyResult<()> {
+        let (table, uses) = self.uses()?;
+        order.check(table)?;
+        uses.forget(table, &order.numbers);
+        Ok(())
+    }
+
+    /// Whether the store has something of the keys of some places of an order.
+    ///
+    /// Args:
+    ///     order: the order.
+    ///     start: the first place.
+    ///     end: the one behind the last.
+    ///
+    /// Raises:
+    ///     IndexError: there are not so many.
+    ///     ValueError: the table has all keys there are.
+    fn stored(&mut self, order: &KeyOrder, start: usize, end: usize) -> PyResult<Vec<bool>> {
+        let (table, uses) = self.uses()?;
+        Ok(order.part(table, start, end)?.iter().map(|&number| uses.is_stored(number)).collect())
+    }
+
     /// Keys and values of some places of an order.
     ///
     /// Args:
-    ///     order: what ``order`` gave.
+    ///     order: the order.
     ///     start: the first place.
     ///     end: the one behind the last.
     ///
@@ -142,12 +247,7 @@ impl KeyedTable {
     ///     IndexError: there are not so many.
     ///     ValueError: together they would take more than 2 GiB of texts.
     fn part<'py>(&self, py: Python<'py>, order: &KeyOrder, start: usize, end: usize) -> PyResult<Lists<'py>> {
-        let outside = || PyIndexError::new_err("there are not so many keys");
-        let numbers = order.numbers.get(start..end).ok_or_else(outside)?;
-        if numbers.iter().any(|&number| number as usize >= self.table.len()) {
-            return Err(outside());
-        }
-        listed(py, &self.table, numbers)
+        listed(py, &self.table, order.part(&self.table, start, end)?)
     }
 
     /// The keys and values from one number to before another: numbers are below the length.

@@ -1,10 +1,12 @@
 //! Functions of a keyed stream with state and timers, as Python sees them.
 
-use penstock_columns::{Batch as Columns, Bounds, Domain, Kind, Life, Process, ProcessInput, ProcessSpec, Processed, StateSpec};
+use penstock_columns::{Batch as Columns, Bounds, Domain, Kind, Life, Process, ProcessInput, ProcessSpec, Processed, StateNews, StateSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::batches::Batch;
+use super::hand_over::objects;
 use super::pipelines::Program;
 
 /// Results; those for side outputs by tag; in which order they came; how many records or timers are done; doubt.
@@ -14,7 +16,7 @@ type Results = (Option<Batch>, Vec<(u32, Batch)>, Vec<(Option<u32>, usize)>, usi
 /// each access looks at.
 type Lifetime = (i64, bool, bool, i64);
 
-type News = (Vec<(Vec<Batch>, Vec<Batch>, Vec<Batch>)>, Vec<(bool, Vec<Batch>)>);
+type News = (Vec<(Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<bool>)>, Vec<(bool, Vec<Batch>)>);
 
 /// The state and the timers of a compiled process function, as ``penstock.runtime.operators.process`` has them, on columns.
 ///
@@ -27,6 +29,7 @@ type News = (Vec<(Vec<Batch>, Vec<Batch>, Vec<Batch>)>, Vec<(bool, Vec<Batch>)>)
 ///     defaults: of each state, None or a batch of one value, which is there where there is none.
 ///     bounds: where two inputs are joined, how far a right record's time may be from a left one's, the least and the most. Then
 ///         a function takes both records, and there are two buffers.
+///     partly: whether it has some of the keys of a larger state in Python.
 ///
 /// Raises:
 ///     ValueError: these do not go together.
@@ -39,7 +42,7 @@ pub struct KeyedProcess {
 #[pymethods]
 impl KeyedProcess {
     #[new]
-    #[pyo3(signature = (inputs, on_timer, states, lives, defaults, bounds=None))]
+    #[pyo3(signature = (inputs, on_timer, states, lives, defaults, bounds=None, partly=false))]
     fn new(
         inputs: Vec<(PyRef<'_, Program>, PyRef<'_, Program>)>,
         on_timer: Option<&Program>,
@@ -47,6 +50,7 @@ impl KeyedProcess {
         lives: Vec<Option<Lifetime>>,
         defaults: Vec<Option<PyRef<'_, Batch>>>,
         bounds: Option<(i64, i64)>,
+        partly: bool,
     ) -> PyResult<Self> {
         let refused = || PyValueError::new_err("such functions are not known here");
         if lives.len() != states.len() || defaults.len() != states.len() {
@@ -64,7 +68,8 @@ impl KeyedProcess {
         let inputs: Vec<_> = inputs.iter().map(input).collect();
         let (count, on_timer) = (inputs.len(), on_timer.map(|program| program.functions.clone()));
         let bounds = bounds.map(|(lower, upper)| Bounds { lower, upper });
-        let process = Process::new(ProcessSpec { inputs, on_timer, states, bounds }).ok_or_else(refused)?;
+        let spec = ProcessSpec { inputs, on_timer, states, bounds };
+        let process = if partly { Process::in_part(spec) } else { Process::new(spec) }.ok_or_else(refused)?;
         Ok(Self { process, inputs: count })
     }
 
@@ -126,7 +131,8 @@ impl KeyedProcess {
     /// Returns:
     ///     Of each state, batches of keys with nothing in it any more, or with a new map (each in a tuple); of maps what they
     ///     have not any more (key, key in the map); and of what is in it (key, value; of maps key, key in the map, value; of
-    ///     a buffer, for each record, key, number of buckets, time and record). Each is to be applied before the next one.
+    ///     a buffer, for each record, key, number of buckets, time and record). Each is to be applied before the next one. Where
+    ///     it has some of the keys, and but for maps, whether there is a value in Python in place of each.
     ///     Of the timers of event time, and of those by the clock: whether all follow, as they are in the heap, or what has
     ///     been done with them; and these (whether added, time, key, and two numbers).
     ///
@@ -135,7 +141,8 @@ impl KeyedProcess {
     fn news(&mut self) -> PyResult<News> {
         let news = self.process.news().map_err(|_| PyValueError::new_err("this state cannot be in a batch"))?;
         let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect::<Vec<_>>();
-        let states = news.states.into_iter().map(|state| (batches(state.removed), batches(state.dropped), batches(state.values))).collect();
+        let of = |state: StateNews| (batches(state.removed), batches(state.dropped), batches(state.values), state.known);
+        let states = news.states.into_iter().map(of).collect();
         Ok((states, news.timers.into_iter().map(|timers| (timers.all, batches(timers.timers))).collect()))
     }
 
@@ -174,6 +181,97 @@ impl KeyedProcess {
         let places: Vec<_> = places.iter().map(|(credit, keys)| (*credit, columns(keys))).collect();
         let states: Vec<_> = states.iter().map(columns).collect();
         self.process.load(&states, [&columns(&timers), &columns(&by_clock)], &places).is_ok()
+    }
+
+    /// Begin a turn with some records, where it has some of the keys.
+    ///
+    /// Args:
+    ///     input: 0, or 1 for the second one.
+    ///     batch: the records.
+    ///     start: the first.
+    ///     end: the one behind the last.
+    ///
+    /// Returns:
+    ///     Keys of these records that are not here, each once; and the place behind the last record whose key, and those before
+    ///     it, is not in doubt. With what Python has of these keys brought, the records up to there can be taken.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many records, or no such input.
+    fn begin<'py>(
+        &mut self,
+        py: Python<'py>,
+        input: usize,
+        batch: &Batch,
+        start: usize,
+        end: usize,
+    ) -> PyResult<(Bound<'py, PyList>, usize)> {
+        if input >= self.inputs || start > end || end > batch.columns.len() {
+            return Err(PyValueError::new_err("the batch has fewer records, or there is no such input"));
+        }
+        let (keys, end) = self.process.begin(input, &batch.columns, start, end);
+        Ok((objects(py, &keys)?.into_list(py)?, end))
+    }
+
+    /// Begin a turn with the timers that are due next, where it has some of the keys.
+    ///
+    /// Args:
+    ///     event_time: whether those of event time, or those by the clock.
+    ///     limit: the time up to which they are due.
+    ///     most: about how many at the most.
+    ///
+    /// Returns:
+    ///     Keys of these timers that are not here. With what Python has of them brought, ``advance`` fires the timers up to one
+    ///     whose key is another.
+    ///
+    /// Raises:
+    ///     ValueError: the keys take more than 2 GiB.
+    fn due<'py>(&mut self, py: Python<'py>, event_time: bool, limit: i64, most: usize) -> PyResult<Bound<'py, PyList>> {
+        let keys = self.process.due(domain(event_time), limit, most);
+        let keys = keys.ok_or_else(|| PyValueError::new_err("no column can hold so many keys"))?;
+        objects(py, &keys)?.into_list(py)
+    }
+
+    /// Take what Python has of the keys that were asked for.
+    ///
+    /// Args:
+    ///     states: what is in each state, as ``news`` gives it.
+    ///
+    /// Returns:
+    ///     Whether all of it can be here; if not, nothing of it is.
+    fn bring(&mut self, states: Vec<Vec<PyRef<'_, Batch>>>) -> bool {
+        let columns = |all: &Vec<PyRef<'_, Batch>>| all.iter().map(|batch| batch.columns.clone()).collect::<Vec<_>>();
+        self.process.bring(&states.iter().map(columns).collect::<Vec<_>>()).is_ok()
+    }
+
+    /// Whether it is time to forget keys, where what they have may take so much memory, in bytes.
+    fn is_over(&mut self, bytes: usize) -> bool {
+        self.process.is_over(bytes)
+    }
+
+    /// Forget the keys that were used longest ago, until half of so much memory is taken. Python knows everything. O(keys log keys).
+    fn forget_idle(&mut self, bytes: usize) {
+        self.process.forget_idle(bytes);
+    }
+
+    /// How many values, lists and maps more there are than Python knows.
+    fn fresh(&self) -> isize {
+        self.process.fresh()
+    }
+
+    /// How much memory a key took when ``is_over`` last looked at all of them, in bytes; 0 before.
+    fn mean(&self) -> usize {
+        self.process.mean()
+    }
+
+    /// How many keys have state here.
+    fn keys(&self) -> usize {
+        self.process.keys()
+    }
+
+    /// How many timers there are, of event time and by the clock.
+    fn waiting(&mut self) -> (usize, usize) {
+        let [event, clock] = self.process.waiting();
+        (event, clock)
     }
 
     /// Forget everything.

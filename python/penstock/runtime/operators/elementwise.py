@@ -14,7 +14,8 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, StreamOperator, calling
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.constants import filled_by, reads_opened
-from penstock.runtime.operators.native_process import ProcessPrograms, process_stages
+from penstock.runtime.operators.native_process import ProcessPrograms
+from penstock.runtime.operators.process_stages import process_stages
 from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 

@@ -18,7 +18,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import KeyedStage
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.native_join import PAIRS, NativeJoin
-from penstock.runtime.operators.native_process import process_stages
+from penstock.runtime.operators.process_stages import process_stages
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import Timer

@@ -7,7 +7,7 @@ when the function is open and its states are what the compiler took them for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,6 @@ from penstock.runtime import native
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.constants import filled_by
-from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import TimedStage, emit, emit_all, rows_of
 from penstock.runtime.state.handles import (
     AggregatingState,
@@ -65,27 +64,6 @@ class ProcessPrograms:
         methods = [name for name in self.methods if name != "on_timer"]
         method = methods[number % len(methods)]
         return self.methods[method], self.tags.get(method, ())
-
-
-def process_stages(
-    functions: ModuleType,
-    operator: LiveOperator,
-    programs: ProcessPrograms | None,
-    keys: Sequence[KeyPartition | None],
-    kind: Callable[..., NativeProcess] | None = None,
-) -> list[ProcessStage] | None:
-    """The stages of the inputs of an operator, keyed by ``keys``; None where native code cannot do what it does.
-    ``kind`` makes another :class:`NativeProcess`, from the same arguments."""
-    context = operator.context
-    state = context.state
-    if programs is None or state is None or not programs.suit(context):
-        return None
-    selectors = [None if key is None else key.key_program(functions) for key in keys]
-    if None in selectors or not state.suits_native:
-        return None
-    process = (kind or NativeProcess)(functions, operator, programs, selectors, state)
-    context.time.ahead = process
-    return [ProcessStage(process, number) for number in range(len(keys))]
 
 
 class NativeProcess(TimedStage):
@@ -151,7 +129,10 @@ class NativeProcess(TimedStage):
         on_timer = methods.pop("on_timer", None)
         inputs = list(zip(self._selectors, methods.values(), strict=True))
         rules = [None if life is None else (life.millis, life.renews, life.shows, life.size) for life in self._lives]
-        return self._functions.KeyedProcess(inputs, on_timer, self._kinds, rules, self._defaults)
+        return self._build_of(inputs, on_timer, self._kinds, rules, self._defaults)
+
+    def _build_of(self, *arguments: Any) -> Any:
+        return self._functions.KeyedProcess(*arguments)
 
     # --- records ---
 
@@ -192,6 +173,8 @@ class NativeProcess(TimedStage):
         if not self._here:
             return False
         while (due := self._windows.next_due(event_time)) is not None and due <= limit:
+            if not self._make_due(limit, event_time):
+                return False
             out, sides, order, _, in_doubt = self._windows.advance(event_time, limit, *self._times())
             self._watch_clock()
             if order:
@@ -200,8 +183,18 @@ class NativeProcess(TimedStage):
                 emit(self._operator, out)
             if in_doubt:
                 self.flush()
+            else:
+                self._shrink()
+            if not self._here:
                 return False
         return True
+
+    def _make_due(self, limit: int, event_time: bool) -> bool:
+        """Have all that timers need that are due next; whether that can be."""
+        return True
+
+    def _shrink(self) -> None:
+        """Forget what does not fit into memory."""
 
     # --- state ---
 
@@ -211,7 +204,7 @@ class NativeProcess(TimedStage):
     def _more(self) -> int:
         return len(self._windows) - sum(map(len, self._tables())) if self._here else 0
 
-    def _tables(self) -> list[dict[Any, Any]]:
+    def _tables(self) -> list[Any]:
         return [self._state.table(name) for name in self._names or ()]
 
     @property
@@ -220,21 +213,24 @@ class NativeProcess(TimedStage):
 
     def _rows(self) -> tuple[list[Any], ...] | None:
         """The state in Python: the values of each state, and timers."""
-        rows = list(map(self._rows_of, self._kinds, self._tables()))
-        if None in rows:
-            return None
         waiting: list[list[Any]] = []
         for queue in self._queues:
-            windows = [self._window_of(timer.time, timer.namespace) for timer in queue]
+            timers = queue.as_heap()
+            windows = [self._window_of(timer.time, timer.namespace) for timer in timers]
             if None in windows:
                 return None
-            waiting.append([(timer.time, timer.slot, *window) for timer, window in zip(queue, windows, strict=True)])  # type: ignore[misc]
-        batches = [self._functions.Batch.of(values) for values in (*rows, *waiting)]
+            waiting.append([(timer.time, timer.slot, *window) for timer, window in zip(timers, windows, strict=True)])  # type: ignore[misc]
+        batches = [*self._rows_of_states(), *map(self._functions.Batch.of, waiting)]
         places = list(map(self._place_of, self._lives))
         if any(batch is None for batch in (*batches, *(keys for _, keys in places))):
             return None
         of_states = [[batch] for batch in batches[:-2]]
         return of_states, [batches[-2]], [batches[-1]], [(credit, [keys]) for credit, keys in places]
+
+    def _rows_of_states(self) -> list[Any]:
+        """What is in each state in Python, as a batch; None where that cannot be one."""
+        rows = map(self._rows_of, self._kinds, self._tables())
+        return [None if values is None else self._functions.Batch.of(values) for values in rows]
 
     def _place_of(self, life: Lifetime | None) -> tuple[int, Any]:
         """How far the look at values that expire has come."""
@@ -254,10 +250,8 @@ class NativeProcess(TimedStage):
         if not self._here:
             return
         states, timers = self._windows.news()
-        for kind, table, (removed, dropped, values) in zip(self._kinds, self._tables(), states, strict=True):
-            for (key,) in rows_of(removed):
-                table.pop(key, None)
-            self._settle_table(kind, table, dropped, values)
+        for kind, table, news in zip(self._kinds, self._tables(), states, strict=True):
+            self._settle_state(kind, table, *news)
         for queue, (whole, moves) in zip(self._queues, timers, strict=True):
             self._settle_timers(queue, whole, moves, self._namespace_of)
 
@@ -278,11 +272,17 @@ class NativeProcess(TimedStage):
             return None
         return [(key, entry, value) for key, entries in table.items() for entry, value in entries.items()]
 
+    def _settle_state(self, kind: str, table: Any, removed: Any, dropped: Any, values: Any, known: Any) -> None:
+        """Bring a table up to date."""
+        for (key,) in rows_of(removed):
+            table.pop(key, None)
+        self._settle_table(kind, table, dropped, values)
+
     def _settle_table(self, kind: str, table: dict[Any, Any], dropped: list[Any], values: list[Any]) -> None:
-        """Bring a table up to date. A map is set again, so that it counts as changed."""
+        """Do that with what is not removed. A map is set again, so that it counts as changed."""
         if kind != "map":
             for key, value, *time in rows_of(values):
-                table[key] = value if not time else _dict_of(value, time[0])
+                table[key] = value if not time else dict_of(value, time[0])
             return
         for key, entry in rows_of(dropped):
             entries = table[key] = table[key]
@@ -302,26 +302,9 @@ def _row_of_value(item: tuple[Any, Any]) -> tuple[Any, ...]:
     return item
 
 
-def _dict_of(entries: list[Any], time: Any) -> Any:
+def dict_of(entries: list[Any], time: Any) -> Any:
     """What is stored for a row with the entries of a dict."""
     return dict(entries) if time is None else (dict(entries), time)
-
-
-class ProcessStage:
-    """An input of a :class:`NativeProcess`, a :class:`~penstock.runtime.chain.operator.KeyedStage`."""
-
-    def __init__(self, process: NativeProcess, number: int) -> None:
-        self._process, self._number = process, number
-        self.flush, self.leave = process.flush, process.leave
-
-    @property
-    def ready(self) -> bool:
-        """As that of the process."""
-        return self._process.ready
-
-    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
-        """Take records of the input."""
-        return self._process.run_input(self._number, batch, start, end)
 
 
 def window_at(time: int) -> tuple[int, int]:

@@ -21,7 +21,9 @@ class NativeStage(ABC):
         self._windows, self._state = windows, state
         self._here = False  # whether the native windows have the state
         self._turn = PythonTurn()
-        if state.passed_on:  # perhaps for a few records only, as where the workers of Spark change with each step
+        if (
+            state.passed_on and state.holds_dicts
+        ):  # perhaps for a few records only, as where the workers of Spark change with each step
             self._turn.begin(state.size())
         state.caches.append(self.settle)
         state.holders.append(self._more)

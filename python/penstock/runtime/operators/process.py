@@ -21,7 +21,8 @@ from penstock.runtime.chain.operator import Fragment, KeyedStage, LiveOperator, 
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.chain.segments import Taker
 from penstock.runtime.operators.native_function import function_taker
-from penstock.runtime.operators.native_process import ProcessPrograms, process_stages
+from penstock.runtime.operators.native_process import ProcessPrograms
+from penstock.runtime.operators.process_stages import process_stages
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.native_handles import with_native_timers
 from penstock.runtime.state.operator_time import Firing, OperatorTime

@@ -33,6 +33,7 @@ from penstock.runtime.chain.operator import Batch, Fragment, KeyedStage, LiveOpe
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.state.disk.cached import CachedTable
 from penstock.runtime.state.evolution import ACCUMULATORS, REDUCTIONS, settle_table
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.native_table import NativeTable
@@ -183,7 +184,7 @@ class _GroupedReduce(LiveOperator):
         keyed, reducer = self.keyed, self.function
         assert keyed is not None
         state, key = self.context.keyed_state(keyed), keyed.key_program(functions)
-        if key is None or not state.suits_native:
+        if key is None or not state.has_native_keys:
             return None
         if isinstance(reducer, (SumAggregator, ComparableAggregator)):
             position = reducer.position
@@ -193,7 +194,7 @@ class _GroupedReduce(LiveOperator):
         if combine is None:
             return None
         table = state.native_table(functions, STATE)
-        return _NativeReduce(functions.KeyedReduce(key, combine, table.table), table)
+        return _NativeReduce(functions.KeyedReduce(key, combine, table.table), table, self.context.fail)
 
     def fragment(self, number: int = 0) -> Fragment:
         keyed = self.keyed
@@ -214,12 +215,15 @@ class _GroupedReduce(LiveOperator):
 class _NativeReduce:
     """The reduction in native code, on columns."""
 
-    def __init__(self, reductions: Any, table: NativeTable) -> None:
-        self._run, self._table = reductions.run, table
+    def __init__(self, reductions: Any, table: NativeTable | CachedTable, fail: Callable[..., BaseException]) -> None:
+        self._reductions, self._table, self._fail = reductions, table, fail
         self.flush, self.leave = table.flush, table.leave
 
     def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
-        return self._run(batch, start, end) if self._table.take_over() else (None, [0], start, True)
+        try:
+            return self._table.run(self._reductions, batch, start, end)
+        except Exception as error:  # of a disk
+            raise self._fail(error) from error
 
 
 def _fold(functions: ModuleType, table: Table, kind: str, reducer: Aggregator) -> tuple[Any, Callable[[], None]]:

@@ -16,8 +16,9 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.chain.segments import Taker
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_function import function_taker
-from penstock.runtime.operators.native_process import ProcessPrograms, ProcessStage, process_stages
+from penstock.runtime.operators.native_process import ProcessPrograms
 from penstock.runtime.operators.process import ProcessContext, Yielding
+from penstock.runtime.operators.process_stages import ProcessStage, process_stages
 from penstock.runtime.usercode.functions import bind
 
 S = TypeVar("S", bound="TwoInputOperator")

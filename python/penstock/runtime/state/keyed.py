@@ -120,11 +120,15 @@ class KeyedState:
         return self.key_hash.identity or self.key_hash.key_type is None
 
     @property
-    def suits_native(self) -> bool:
-        """Whether native tables can have the state: they take strings, ints, dates, times and exact tuples of these as
+    def has_native_keys(self) -> bool:
+        """Whether native tables can have the keys: they take strings, ints, dates, times and exact tuples of these as
         they are."""
-        plain = self.has_own_forms or self.key_hash.canonical is tuple or is_of_days(self.key_hash.key_type)
-        return self.holds_dicts and plain
+        return self.has_own_forms or self.key_hash.canonical is tuple or is_of_days(self.key_hash.key_type)
+
+    @property
+    def suits_native(self) -> bool:
+        """Whether native code can have the state as a whole."""
+        return self.holds_dicts and self.has_native_keys
 
     def group(self, key: Any) -> int:
         return key_group_of_hash(self.key_hash.hash(key), self.max_parallelism)
@@ -157,6 +161,10 @@ class KeyedState:
         """Put the native table's values back into the dict. O(its keys)."""
         if self.native is not None:
             self.native.flush()
+
+    def values_of(self, table: Table, slots: Collection[Any]) -> list[Any]:
+        """The values of many keys in a table; KeyError where one has none."""
+        return list(map(table.__getitem__, slots))
 
     def lone_table(self, name: str) -> Table | None:
         """The table of a state that has no other namespace than VOID."""

@@ -40,6 +40,10 @@ class NativeTable:
             self.take_over()
         return self._turn.take(most)
 
+    def run(self, reductions: Any, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        """Take records, as a stage's ``run`` does."""
+        return reductions.run(batch, start, end) if self.take_over() else (None, [0], start, True)
+
     def take_over(self) -> bool:
         """Move the state here; whether it fits. O(keys) where it is not here."""
         if self.here:

@@ -111,7 +111,8 @@ def log_of(keyed: KeyedState, earlier: Earlier) -> Content:
     keyed.resume(None, None)  # reading earlier logs has entered keys
     content = _native_content(keyed, timers, earlier)
     if content is None:
-        keyed.bring_back()
+        if keyed.holds_dicts:  # what is in a file is up to date
+            keyed.bring_back()
         assert keyed.changes is not None
         for place, slots in keyed.changes:
             before = earlier.slots.get(place)
@@ -269,7 +270,7 @@ class _Sorting:
         # gathered and split together at the end. So are tables with removed or filtered values, which have no column.
         if kept is None and len(keys) >= _MANY:
             with contextlib.suppress(KeyError):  # some values are removed: list them as gone, below
-                values = list(table.values() if slots is table else map(table.__getitem__, slots))
+                values = list(table.values()) if slots is table else keyed.values_of(table, slots)
                 self._add_sample(keys, values)
                 self._split(number, keys, values)
                 return

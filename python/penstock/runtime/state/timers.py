@@ -302,6 +302,10 @@ class TimerQueue:
         if self.noted:
             self.noted.clear()
 
+    def as_heap(self) -> list[Timer]:
+        """All timers, in an order in which they are a heap."""
+        return list(self)
+
     def by_group(self) -> Iterator[tuple[int, Timer]]:
         """Key group and timer by key group, for a queue beyond memory. Sorted by index they are a heap."""
         raise NotImplementedError

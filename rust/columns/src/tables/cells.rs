@@ -1,12 +1,14 @@
 //! Columns whose values can be replaced: what a table knows of its keys.
 
 mod fields;
+mod memory;
 
 use std::sync::Arc;
 
 use bumpalo::Bump;
 use ecow::EcoString;
 
+use self::memory::outside;
 use crate::column::{DEPTH, Refusal};
 use crate::value::{Shape, Unit, Value};
 
@@ -20,6 +22,8 @@ pub struct Cells {
     /// Which are None; empty while none is, or all are.
     absent: Vec<bool>,
     count: usize,
+    /// Bytes of texts, bytes and lists that are elsewhere in memory.
+    outside: usize,
     depth: usize,
     /// Whether lists can be here; none of them in another one.
     lists: bool,
@@ -48,7 +52,7 @@ impl Default for Cells {
 
 impl Cells {
     fn within(depth: usize, lists: bool) -> Self {
-        Self { data: Data::None, absent: Vec::new(), count: 0, depth, lists }
+        Self { data: Data::None, absent: Vec::new(), count: 0, outside: 0, depth, lists }
     }
 
     /// Among which lists can be: what nobody but this table has.
@@ -64,37 +68,6 @@ impl Cells {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
-    }
-
-    /// How much memory the values take, in bytes, but for long texts and what lists have. Recursive, to the depth of a column.
-    pub fn memory(&self) -> usize {
-        fn of<T>(values: &Vec<T>) -> usize {
-            values.capacity() * size_of::<T>()
-        }
-        self.absent.capacity()
-            + match &self.data {
-                Data::None => 0,
-                Data::Bools(values) => of(values),
-                Data::Ints(values) | Data::Moments(_, values) => of(values),
-                Data::Floats(values) => of(values),
-                Data::Texts(values) => of(values),
-                Data::Bytes(values) => of(values),
-                Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter().map(Self::memory).sum(),
-                Data::Lists(lists, _) => of(lists),
-            }
-    }
-
-    /// Makes room for so many more, and not for twice as many as there are.
-    pub fn reserve(&mut self, more: usize) {
-        match &mut self.data {
-            Data::None | Data::Lists(..) => {}
-            Data::Bools(values) => values.reserve_exact(more),
-            Data::Ints(values) | Data::Moments(_, values) => values.reserve_exact(more),
-            Data::Floats(values) => values.reserve_exact(more),
-            Data::Texts(values) => values.reserve_exact(more),
-            Data::Bytes(values) => values.reserve_exact(more),
-            Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter_mut().for_each(|field| field.reserve(more)),
-        }
     }
 
     /// Adds a value behind the last; when it is refused nothing has changed. Recursive, to the depth of a column.
@@ -124,6 +97,7 @@ impl Cells {
                 }
                 let mut list = kind.empty();
                 list.replace(items);
+                self.outside += list.memory();
                 lists.push(list);
             }
             (_, Value::Moment(moment)) if moment.number().is_none() => return Err(Refusal::Doubt),
@@ -133,6 +107,7 @@ impl Cells {
         if !self.absent.is_empty() {
             self.absent.push(false);
         }
+        self.outside += outside(value);
         self.count += 1;
         Ok(())
     }
@@ -230,14 +205,27 @@ impl Cells {
             (Data::Bools(values), Value::Bool(value)) => values[index] = value,
             (Data::Ints(values), Value::Int(value)) => values[index] = value,
             (Data::Floats(values), Value::Float(value)) => values[index] = value,
-            (Data::Texts(values), Value::Text(value)) if values[index] != value => values[index] = value.into(),
-            (Data::Bytes(values), Value::Bytes(value)) if *values[index] != *value => values[index] = value.into(),
+            (Data::Texts(values), Value::Text(text)) if values[index] != text => {
+                self.outside = self.outside + outside(value) - outside(Value::Text(&values[index]));
+                values[index] = text.into();
+            }
             (Data::Moments(unit, values), Value::Moment(moment)) => values[index] = unit.number(moment).unwrap_or_default(),
+            (Data::Bytes(values), Value::Bytes(bytes)) if *values[index] != *bytes => {
+                self.outside = self.outside + bytes.len() - values[index].len();
+                values[index] = bytes.into();
+            }
             (Data::Tuples(fields), Value::Tuple(items)) | (Data::Rows(_, fields), Value::Row(_, items)) => {
                 fields.iter_mut().zip(items).for_each(|(field, &item)| field.set(index, item));
             }
-            (Data::Lists(lists, _), Value::List(items)) => lists[index].replace(items),
-            (Data::Lists(lists, kind), Value::None) => lists[index] = kind.empty(),
+            (Data::Lists(lists, _), Value::List(items)) => {
+                let before = lists[index].memory();
+                lists[index].replace(items);
+                self.outside = self.outside + lists[index].memory() - before;
+            }
+            (Data::Lists(lists, kind), Value::None) => {
+                self.outside -= lists[index].memory();
+                lists[index] = kind.empty();
+            }
             _ => {}
         }
         let absent = matches!(value, Value::None) && !matches!(self.data, Data::None);
@@ -339,10 +327,10 @@ impl Cells {
             Data::Bools(values) => drop(values.swap_remove(index)),
             Data::Ints(values) | Data::Moments(_, values) => drop(values.swap_remove(index)),
             Data::Floats(values) => drop(values.swap_remove(index)),
-            Data::Texts(values) => drop(values.swap_remove(index)),
-            Data::Bytes(values) => drop(values.swap_remove(index)),
+            Data::Texts(values) => self.outside -= outside(Value::Text(&values.swap_remove(index))),
+            Data::Bytes(values) => self.outside -= values.swap_remove(index).len(),
             Data::Tuples(fields) | Data::Rows(_, fields) => fields.iter_mut().for_each(|field| field.swap_remove(index)),
-            Data::Lists(lists, _) => drop(lists.swap_remove(index)),
+            Data::Lists(lists, _) => self.outside -= lists.swap_remove(index).memory(),
         }
         if !self.absent.is_empty() {
             self.absent.swap_remove(index);

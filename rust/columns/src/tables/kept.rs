@@ -99,6 +99,16 @@ impl Kept {
         }
     }
 
+    /// How much memory it takes elsewhere, in bytes.
+    pub fn memory(&self) -> usize {
+        match &self.0 {
+            Form::None | Form::Bool(_) | Form::Int(_) | Form::Float(_) | Form::Moment(..) => 0,
+            Form::Text(text) => text.len() + ALLOCATED,
+            Form::Bytes(bytes) => bytes.len() + ALLOCATED,
+            Form::Tuple(tree) | Form::Tree(tree) => tree.words as usize * WORD + ALLOCATED,
+        }
+    }
+
     /// Has the value come closer from memory, while something else is done.
     #[inline]
     pub fn fetch(&self) {
@@ -151,6 +161,8 @@ impl Sizes {
 }
 
 const WORD: usize = size_of::<u64>();
+/// Bytes that the allocator takes for a piece of memory.
+const ALLOCATED: usize = 16;
 
 impl Tree {
     fn new(value: Value<'_>) -> Result<Self, Doubt> {

@@ -5,8 +5,9 @@ use bumpalo::Bump;
 use super::best::{Best, field_of};
 use super::folds::folded;
 use super::table::Table;
+use super::uses::Uses;
 use crate::batch::Batch;
-use crate::column::{Builder, Data, Refusal};
+use crate::column::{Builder, Column, Data, Refusal};
 use crate::machine::{Input, MOST_STEPS};
 use crate::pipeline::Progress;
 use crate::program::Program;
@@ -78,6 +79,15 @@ impl KeyedReduce {
             Combine::Program(program) => fits(program, 2),
         };
         (fits(&key, 1) && combines).then_some(Self { key, combine })
+    }
+
+    /// Begins a turn of a table that has some of the keys of a store, as [`Uses::begin`] does.
+    ///
+    /// # Panics
+    ///
+    /// There are not so many.
+    pub fn begin(&self, table: &Table, uses: &mut Uses, batch: &Batch, start: usize, end: usize) -> (Column, usize) {
+        uses.begin(table, &self.key, batch, start, end)
     }
 
     /// The field that is folded of these records, and how, if the rest of the first one stays as it is.
@@ -226,7 +236,6 @@ pub(super) fn field<'a>(record: Input<'a>, position: usize, arena: &'a Bump) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::column::Column;
     use crate::program::Constant;
 
     fn program(parameters: usize, expr: &str) -> Program {

@@ -45,7 +45,7 @@ impl Table {
         self.keys.is_empty()
     }
 
-    /// How much memory it takes, in bytes, but for long texts and what lists have.
+    /// How much memory it takes, in bytes.
     pub fn memory(&self) -> usize {
         let places = self.index.allocation_size() + self.is_changed.capacity() + self.changed.capacity() * size_of::<u32>();
         self.keys.memory() + self.values.memory() + places
@@ -153,6 +153,15 @@ impl Table {
         &self.changed
     }
 
+    /// Whether a key has changed since then.
+    ///
+    /// # Panics
+    ///
+    /// There are not so many.
+    pub fn is_changed(&self, number: usize) -> bool {
+        self.is_changed[number]
+    }
+
     /// Counts a key as changed.
     ///
     /// # Panics
@@ -230,6 +239,21 @@ impl Table {
         }
         self.values.set(number, value);
         Ok(number)
+    }
+
+    /// Takes away the keys for whose numbers a flag is not set, and gives back their memory; the others get new numbers, in
+    /// their order. O(keys).
+    pub fn retain(&mut self, stay: &[bool]) {
+        let mut others = Self::default();
+        let mut arena = Bump::new();
+        for number in (0..self.len()).filter(|&number| stay[number]) {
+            let (key, value) = (self.keys.get(number, &arena), self.values.get(number, &arena));
+            let hash = hash_of(&self.hasher, key).unwrap_or_default();
+            let kept = others.insert(hash, key, value, self.is_changed[number]);
+            debug_assert!(kept.is_ok(), "it was here");
+            arena.reset();
+        }
+        *self = others;
     }
 
     /// Forgets all keys.

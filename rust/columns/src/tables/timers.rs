@@ -11,7 +11,7 @@ pub struct Timer {
 }
 
 /// A queue of timers by time; their ids differ. O(log timers) to add and to poll.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Timers {
     /// From index 1.
     heap: Vec<Timer>,

@@ -33,11 +33,45 @@ class Cells:
 
     def __init__(self, file: RowFile, key_hash: KeyHash, max_parallelism: int, functions: bool) -> None:
         self.file: RowFile = file
-        self.group: Callable[[Any], int] = _grouping(key_hash, max_parallelism, functions)
+        self.group: Callable[[Any], int]
+        self.split: Callable[[list[Any]], Iterable[tuple[int, Iterable[int]]]]
+        self.group, self.split = _grouping(key_hash, max_parallelism, functions)
         self._shared: set[int] = set()  # numbers of rows that may have several entries
 
     def number(self, table: int, slot: Any, key: Any) -> int:
         return self.group(key) << BITS | (hash(slot) ^ table * 0x9E3779B97F4B) & _LOW
+
+    def numbers(self, table: int, slots: list[Any]) -> list[int]:
+        """The numbers of many places whose slots are keys."""
+        mixed = table * 0x9E3779B97F4B
+        numbers = [0] * len(slots)
+        for group, places in self.split(slots):
+            base = group << BITS
+            for place in places:
+                numbers[place] = base | (hash(slots[place]) ^ mixed) & _LOW
+        return numbers
+
+    def read_all(self, table: int, slots: list[Any], numbers: list[int]) -> tuple[list[Any], list[Any]]:
+        """Those of many slots, keys that differ, which have an entry in the rows of these numbers; and the values."""
+        wanted: dict[int, Any] = {}
+        keys, values = list[Any](), list[Any]()
+        for number, slot in zip(numbers, slots, strict=True):
+            if wanted.setdefault(number, slot) is not slot:  # two have one row
+                exists, value = self.read(number, table, slot)
+                if exists:
+                    keys.append(slot)
+                    values.append(value)
+        for number, data in self.file.get_all(sorted(wanted)):
+            content, slot = pickle.loads(data), wanted[number]
+            if type(content) is not list and content[0] == table and content[1] == slot:
+                keys.append(slot)
+                values.append(content[2])
+                continue
+            exists, value = self.read(number, table, slot)
+            if exists:
+                keys.append(slot)
+                values.append(value)
+        return keys, values
 
     def read(self, number: int, table: int, slot: Any) -> tuple[bool, Any]:
         """Whether the row has this entry, and its value or GONE."""
@@ -123,14 +157,22 @@ def encoded(cell: Any) -> bytes:
         return dumps(plain)  # a class of the program's own module, perhaps
 
 
-def _grouping(key_hash: KeyHash, max_parallelism: int, functions: bool) -> Callable[[Any], int]:
-    """The function from key to key group, native where the key type allows."""
+def _grouping(
+    key_hash: KeyHash, max_parallelism: int, functions: bool
+) -> tuple[Callable[[Any], int], Callable[[list[Any]], Iterable[tuple[int, Iterable[int]]]]]:
+    """The functions from key to key group, and from keys to key groups with the places of their keys; native where the
+    key type allows."""
 
     def group(key: Any) -> int:
         return key_group_of_hash(key_hash.hash(key), max_parallelism)
 
     module, code = native.functions(functions), native_code(key_hash.key_type)
     if module is None or code is None:
-        return group
+        return group, lambda keys: ((group(key), (place,)) for place, key in enumerate(keys))
     split, nothing = module.KeyRouter(code, max_parallelism, max_parallelism).split, [None]
-    return lambda key: split([key], nothing, group)[0][0][0]
+
+    def split_all(keys: list[Any]) -> Iterable[tuple[int, Iterable[int]]]:
+        return ((group, places) for group, places, _ in split(keys, list(range(len(keys))), group_of)[0])
+
+    group_of = group
+    return lambda key: split([key], nothing, group)[0][0][0], split_all

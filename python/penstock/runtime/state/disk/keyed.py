@@ -3,10 +3,12 @@ with namespaces is one :class:`DiskTable`, because there may be as many namespac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping
+from types import ModuleType
 from typing import Any, cast
 
 from penstock.runtime.keys.key_types import KeyHash
+from penstock.runtime.state.disk.cached import CachedTable
 from penstock.runtime.state.disk.cells import Cells
 from penstock.runtime.state.disk.memory import share
 from penstock.runtime.state.disk.rows import RowFile
@@ -70,6 +72,7 @@ class Window(MutableMapping[Any, Any]):
 
 
 LEAST_TIMERS = 1_000  # timers that are always kept in memory
+_FEW_ENTRIES = 8  # one part in so many is for entries while native code has the others in half of it
 _PAGES = 4  # one part in so many of the memory is for pages of the file, another for timers
 
 
@@ -92,17 +95,49 @@ class DiskKeyedState(KeyedState):
         page_bytes, slot = share(self, memory) // _PAGES, lambda: self.slot
         self._file = RowFile(page_bytes, folder)
         self._cells = Cells(self._file, key_hash, max_parallelism, functions)
-        self._memory = Generations(
-            self._cells, lambda: share(self, memory) // 2, self._key, self._remember, slot, functions
-        )
+        self._memory = Generations(self._cells, self._memory_of_entries, self._key, self._remember, slot, functions)
         self._memory.after = self._forget_keys
         self._plain: dict[str, DiskTable] = {}
         self._spaced: dict[str, DiskTable] = {}
         self._places: list[tuple[str, bool]] = []  # name of each table, and whether it has namespaces
+        self._cached: CachedTable | None = None  # some entries of one of the tables, in native code
+        self.ahead: Any = None  # what has some of the state in native code; then it is ``here``
         few = max(page_bytes // (2 * TIMER), LEAST_TIMERS)
         self.event_timers, self.processing_timers = (
             DiskTimerQueue(self._file, self._file.next_queue(), self._timer_number, self._key, few) for _ in range(2)
         )
+
+    def _memory_of_entries(self) -> int:
+        """The bytes for entries as Python objects: few while native code has the state."""
+        return share(self, self._limit) // (_FEW_ENTRIES if self.ahead is not None and self.ahead.here else 2)
+
+    def native_memory(self) -> int:
+        """The bytes that native code may take for entries."""
+        return share(self, self._limit) // 2
+
+    def native_table(self, functions: ModuleType, name: str) -> CachedTable:  # type: ignore[override]
+        if self._cached is None:
+            self._cached = self.ahead = CachedTable(functions, self._named(name, False), self.native_memory)
+        return self._cached
+
+    def settle(self) -> None:
+        super().settle()
+        if self._cached is not None:
+            self._cached.settle()
+
+    def bring_back(self) -> None:
+        if self._cached is not None:
+            self._cached.flush()
+
+    def values_of(self, table: Table, slots: Collection[Any]) -> list[Any]:
+        if self.ahead is None or not self.ahead.here or self._keys or not isinstance(table, DiskTable):
+            return super().values_of(table, slots)
+        values = dict(zip(*table.look(list(slots)), strict=True))  # what native code has is in the file
+        return [values[slot] for slot in slots]
+
+    def dispose(self) -> None:
+        if self._cached is not None and not self.passed_on:
+            self._cached.table.clear()
 
     def memory(self, written: int) -> int:
         return min(super().memory(written), share(self, self._limit))
@@ -118,12 +153,14 @@ class DiskKeyedState(KeyedState):
     def keep_keys(self, keep: bool) -> None: ...
 
     def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
+        self.bring_back()
         spaced, slots = namespace is not VOID, map(self.enter, keys)
         places = ((namespace, slot) for slot in slots) if spaced else slots
         self._named(name, spaced).load(zip(places, values, strict=True))
 
     def entries(self) -> Iterator[Entry]:
         """All values that a snapshot has, in the order of key groups. Nothing may be written meanwhile."""
+        self.settle()
         self._memory.write()
         for group, cell in self._cells.all():
             name, spaced = self._places[cell.table]
@@ -158,11 +195,13 @@ class DiskKeyedState(KeyedState):
         return self.table(name, namespace) if name in tables else None
 
     def drop(self, name: str, namespace: Any = VOID) -> Any:
+        self.bring_back()
         table = self.find(name, namespace)
         return None if table is None else table.pop(self.slot, None)
 
     def size(self) -> int:
-        return sum(map(len, self._memory.tables))
+        held = sum(more() for more in self.holders) + (0 if self._cached is None else self._cached.fresh)
+        return held + sum(map(len, self._memory.tables))
 
     def forget(self) -> None:
         for table in self._memory.tables:
@@ -171,11 +210,13 @@ class DiskKeyedState(KeyedState):
         self.current_key = self.slot = None
 
     def places(self, name: str) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
+        self.bring_back()
         if name in self._plain:
             yield from ((VOID, slot) for slot in self._plain[name])
         yield from self._spaced.get(name, ())
 
     def convert(self, name: str, converted: Callable[[Any, Any], Any]) -> int:
+        self.bring_back()
         count = 0
         if name in self._plain:
             count += self._plain[name].convert(lambda slot, value: converted(self._key(slot), value))
@@ -184,6 +225,7 @@ class DiskKeyedState(KeyedState):
         return count
 
     def rename(self, old: str, new: str) -> None:
+        self.bring_back()
         for tables in (self._plain, self._spaced):
             if old not in tables:
                 continue
@@ -191,6 +233,7 @@ class DiskKeyedState(KeyedState):
             self._places[table.number] = new, tables is self._spaced
 
     def keys(self, name: str) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
+        self.bring_back()
         return ((self._key(slot), slot) for slot in self._plain.get(name, ()))
 
     def _remember(self, slot: Any, key: Any) -> None:

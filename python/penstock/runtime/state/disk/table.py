@@ -201,6 +201,32 @@ class DiskTable(MutableMapping[Any, Any]):
         for slot in self:
             self.pop(slot, None)
 
+    def leave_memory(self) -> None:
+        """Have all entries in the file alone. No function may be about to change a value in place."""
+        self.write()
+        for entries in (self._old, self._young, self._numbers):
+            entries.clear()
+
+    def look(self, slots: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Those of many slots, keys that differ, which have a value, and the values; none of them becomes young."""
+        if self._numbers:
+            self.leave_memory()
+        numbers = self._cells.numbers(self.number, slots)  # what a key raises that cannot be one comes out here
+        return self._cells.read_all(self.number, slots, numbers) if self._count else ([], [])
+
+    def take_over(self, slots: list[Any], values: list[Any], stored: Iterable[bool]) -> None:
+        """Write the values of many slots, keys that differ; GONE takes one away. ``stored`` says which have values."""
+        if self._numbers:
+            self.leave_memory()
+        number = self.number
+        rows = [
+            (row, not old, Cell(number, slot, value, ()))
+            for row, slot, value, old in zip(self._cells.numbers(number, slots), slots, values, stored, strict=True)
+        ]
+        self.mark(slots)
+        self._count -= sum(value is GONE for value in values)
+        self._store(rows)
+
     def track(self) -> None:
         self._changed = set()
 

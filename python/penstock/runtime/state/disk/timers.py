@@ -9,7 +9,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from itertools import chain, islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from penstock.runtime.state.disk.cells import BITS, encoded
@@ -64,6 +64,12 @@ class DiskTimerQueue(TimerQueue):
         far = ((self._number(timer.key, 0) >> BITS, timer) for timer in self.far())
         for group, timer in merge(sorted(groups, key=itemgetter(0)), far, key=itemgetter(0)):
             yield group, Timer(timer.time, timer.slot, timer.key, timer.namespace, timer.time if sort else timer.index)
+
+    def as_heap(self) -> list[Timer]:
+        timers = list(self)
+        if self._horizon is not None:
+            timers.sort(key=attrgetter("time"))
+        return timers
 
     def __len__(self) -> int:
         self._write()

@@ -52,7 +52,37 @@ impl Step {
     }
 }
 
+/// Bytes of an entry of a map, but for what its key and value have elsewhere.
+const ENTRY: usize = 80;
+
+impl Step {
+    /// How much memory more it takes at the most, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let of = |item: &Kept| size_of::<Kept>() + item.memory();
+        match self {
+            Self::Set(value) | Self::Insert(_, value) => of(value),
+            Self::Add(items) => items.iter().map(of).sum(),
+            Self::Replace(items) => items.iter().filter_map(|item| item.as_ref().err()).map(of).sum(),
+            Self::Map(step) => {
+                let old: usize = step.old.iter().filter_map(|(_, value)| value.as_ref()).map(of).sum();
+                old + step.more.iter().map(|(_, key, value)| ENTRY + of(key) + of(value)).sum::<usize>()
+            }
+            Self::Drop(_) | Self::Clear => 0,
+        }
+    }
+}
+
 impl Held {
+    /// How much memory it takes elsewhere, in bytes, but for the records of a join.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::Nothing | Self::Buffer(_) => 0,
+            Self::Value(value) => value.memory(),
+            Self::List(items) => items.capacity() * size_of::<Kept>() + items.iter().map(Kept::memory).sum::<usize>(),
+            Self::Map(map) => map.entries().map(|(_, _, key, value)| ENTRY + key.memory() + value.memory()).sum(),
+        }
+    }
+
     /// Has values and lists come closer from memory.
     pub(super) fn fetch(&self) {
         match self {

@@ -6,6 +6,7 @@
 //! join    pairs of two inputs by intervals
 //! out     its results
 //! store   the states of all keys
+//! partly  the same, where they are those of some keys
 //! held    what one has for a key
 //! dicts   values that are dicts
 //! map     a state that is a map
@@ -28,6 +29,7 @@ mod life;
 mod look;
 mod map;
 mod out;
+mod partly;
 mod store;
 mod sweep;
 mod timers;
@@ -40,7 +42,8 @@ use self::changes::Changes;
 use self::join::fits;
 pub use self::life::Life;
 use self::out::Out;
-use self::store::{LookedUp, MOST_STATES, StateNews, Store};
+pub use self::store::StateNews;
+use self::store::{LookedUp, MOST_STATES, Store};
 use self::timers::Timers;
 use self::turn::{Turn, When};
 use super::windows::news::News;
@@ -229,7 +232,7 @@ impl Process {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        (self.store, self.timers) = (Store::new(&self.spec.states), Timers::default());
+        (self.store, self.timers) = (self.store.cleared(&self.spec.states), Timers::default());
     }
 
     /// Takes the records of an input from one to before another, until one is doubtful; by the clock it is now.
@@ -284,7 +287,7 @@ impl Process {
         let mut run = Run::new(store, timers);
         let (mut arena, mut done, mut doubtful) = (Bump::new(), 0, false);
         while let Some((number, time)) = run.timers.of(domain).due(limit) {
-            if run.out.len() >= MOST_RECORDS {
+            if run.out.len() >= MOST_RECORDS || !run.knows(domain, number, &arena) {
                 break;
             }
             if let Some((function, constants)) = of_function {

@@ -8,6 +8,7 @@ use super::dicts;
 use super::held::{Held, Step, list};
 use super::life::Life;
 use super::map::{self, MapStep};
+use super::partly::Partly;
 use super::sweep::Sweeps;
 use super::{Kind, StateSpec};
 use crate::batch::Batch;
@@ -32,6 +33,8 @@ pub struct StateNews {
     /// Key and value, of dicts [in another form](dicts); of maps key, key in the map, and value, in the order of the map; of a buffer, for each record, key,
     /// number of buckets, time and record.
     pub values: Vec<Batch>,
+    /// Of a [part](Partly) of the keys, but not of maps: whether Python has a value of each of these.
+    pub known: Vec<bool>,
 }
 
 /// Keys by number, each with what it has in each state. O(1) per look-up.
@@ -44,25 +47,27 @@ pub struct Store {
     pub defaults: Vec<Option<Column>>,
     /// The look at values that expire.
     pub sweeps: Sweeps,
-    keys: Cells,
+    pub(super) keys: Cells,
     /// Of each state the types of its keys, if it is a map, and of its values or items, which all have; nothing is in them.
     types: Vec<[Cells; 2]>,
     hashes: Vec<u64>,
-    index: HashTable<u32>,
+    pub(super) index: HashTable<u32>,
     hasher: FixedState,
     free: Vec<u32>,
     /// By state and number.
-    held: Vec<Vec<Held>>,
-    full: usize,
-    weight: usize,
+    pub(super) held: Vec<Vec<Held>>,
+    pub(super) full: usize,
+    pub(super) weight: usize,
     /// Keys with a state that has changed since the last time, and these states by their bits.
-    changed: Vec<u32>,
-    changes: Vec<u64>,
+    pub(super) changed: Vec<u32>,
+    pub(super) changes: Vec<u64>,
     /// The states of which Python has something.
-    known: Vec<u64>,
+    pub(super) known: Vec<u64>,
     /// How often a key got its number, and how often one lost it.
     given: u64,
     lost: u64,
+    /// Where it has some of the keys of a larger one.
+    pub(super) partly: Option<Box<Partly>>,
 }
 
 /// A key that was looked up some time ago.
@@ -98,6 +103,7 @@ impl Store {
             known: Vec::new(),
             given: 0,
             lost: 0,
+            partly: None,
         }
     }
 
@@ -205,6 +211,7 @@ impl Store {
         };
         let hashes = &self.hashes;
         self.index.insert_unique(hash, number as u32, |&number| hashes[number as usize]);
+        self.note_new(number);
         number
     }
 
@@ -225,6 +232,9 @@ impl Store {
 
     /// Does a step.
     pub fn apply(&mut self, state: usize, number: usize, step: Step) {
+        if let Some(partly) = &mut self.partly {
+            partly.add(step.memory());
+        }
         let held = &mut self.held[state][number];
         let (before, weight) = (!matches!(held, Held::Nothing), held.weight());
         match step {
@@ -303,6 +313,7 @@ impl Store {
 
     fn news_of(&self, state: usize) -> Result<StateNews, Doubt> {
         let [mut removed, mut dropped, mut values] = [(); 3].map(|()| Rows::default());
+        let mut flags = Vec::new();
         let mut arena = Bump::new();
         let changed = self.changed.iter().copied().filter(|&number| self.changes[number as usize] >> state & 1 == 1);
         for number in self.sweeps.sorted(state, changed.collect()) {
@@ -313,6 +324,9 @@ impl Store {
             let held = &self.held[state][number];
             if again && !matches!(held, Held::Nothing) {
                 removed.push(&[key])?; // it is behind others in the order of Python's dict
+            }
+            if self.partly.is_some() && matches!(held, Held::Value(_) | Held::List(_)) {
+                flags.push(known);
             }
             match held {
                 Held::Value(value) => values.push(dicts::row(key, value.value(), self.lives[state].is_some(), &arena))?,
@@ -334,11 +348,20 @@ impl Store {
             }
             arena.reset();
         }
-        Ok(StateNews { removed: removed.finish(), dropped: dropped.finish(), values: values.finish() })
+        Ok(StateNews { removed: removed.finish(), dropped: dropped.finish(), values: values.finish(), known: flags })
     }
 
     /// Takes the values of Python, by state, in the form of [`StateNews::values`]. Doubt: some of it cannot be here.
     pub fn load(&mut self, states: &[Vec<Batch>]) -> Result<(), Doubt> {
+        self.add_rows(states)?;
+        self.sweeps.settle();
+        let changed = std::mem::take(&mut self.changed);
+        self.settle(&changed);
+        Ok(())
+    }
+
+    /// The same, while it counts as changed.
+    pub(super) fn add_rows(&mut self, states: &[Vec<Batch>]) -> Result<(), Doubt> {
         let mut arena = Bump::new();
         for (state, batches) in states.iter().enumerate() {
             each(batches, &mut arena, |fields, _| {
@@ -358,11 +381,14 @@ impl Store {
                 Ok(())
             })?;
         }
-        self.sweeps.settle();
-        for number in std::mem::take(&mut self.changed) {
+        Ok(())
+    }
+
+    /// Counts keys as known.
+    pub(super) fn settle(&mut self, numbers: &[u32]) {
+        for &number in numbers {
             self.changes[number as usize] = 0;
             self.held.iter_mut().for_each(|held| held[number as usize].settle());
         }
-        Ok(())
     }
 }

@@ -261,3 +261,56 @@ fn what_has_no_time_is_in_doubt() {
     let mut process = process_of(vec![mortal(Kind::Value, false)], SETTING, SHOWING);
     assert!(process.load(&[vec![batch(&[("a", 1, 0)])]], [&[], &[]], &[]).is_err());
 }
+
+/// The keys that are asked for.
+fn asked(keys: &Column) -> Vec<String> {
+    let arena = Bump::new();
+    (0..keys.len()).map(|row| format!("{:?}", keys.get(row, &arena))).collect()
+}
+
+fn in_part(body: &str, on_timer: &str) -> Process {
+    let Process { spec, .. } = process(&[Kind::Value], body, on_timer);
+    Process::in_part(spec).expect("it has no look at others")
+}
+
+#[test]
+fn a_part_of_the_keys_is_brought_and_forgotten() {
+    let mut process = in_part(ADDING, SHOWING);
+    let records = batch(&[("a", 3, 0), ("b", 5, 1), ("a", 4, 2)]);
+    let (keys, end) = process.begin(0, &records, 0, 3);
+    assert_eq!((asked(&keys), end), (vec!["Text(\"a\")".to_owned(), "Text(\"b\")".to_owned()], 3));
+    let python = batch(&[("b", 100, 0)]);
+    assert!(process.bring(&[vec![python.clone()]]).is_ok());
+    let done = process.run(0, &records, 0, 3, (0, 0));
+    assert_eq!(shown(done.out.as_ref()), [number(3, 0), number(105, 1), number(7, 2)]);
+    assert_eq!((process.fresh(), process.keys()), (1, 2));
+    let news = process.news().expect("it can be shown");
+    assert_eq!(news.states[0].known, [false, true]);
+    assert!(process.is_over(10) && !process.is_over(10_000));
+    process.forget_idle(10);
+    assert_eq!((process.keys(), process.len(), process.next_due(Domain::Event)), (0, 0, Some(3)));
+    // a timer waits for its key
+    assert_eq!(process.advance(Domain::Event, 4, (4, 0)).end, 0);
+    assert_eq!(process.due(Domain::Event, 4, 9).map(|keys| asked(&keys)), Some(vec!["Text(\"a\")".to_owned()]));
+    assert!(process.bring(&[vec![batch(&[("a", 7, 0)])]]).is_ok());
+    let done = process.advance(Domain::Event, 5, (5, 0));
+    assert_eq!((shown(done.out.as_ref()), done.end), (vec![number(7, 3), ("None".to_owned(), Some(4))], 2));
+    assert_eq!(process.due(Domain::Event, 5, 9).map(|keys| asked(&keys)), Some(vec!["Text(\"b\")".to_owned()]));
+}
+
+#[test]
+fn what_does_not_fit_is_not_brought_at_all() {
+    let mut process = in_part(ADDING, SHOWING);
+    process.begin(0, &batch(&[("a", 3, 0)]), 0, 1);
+    assert!(process.bring(&[Vec::new()]).is_ok());
+    process.run(0, &batch(&[("a", 3, 0)]), 0, 1, (0, 0));
+    let records = batch(&[("b", 5, 1), ("c", 5, 1)]);
+    process.begin(0, &records, 0, 2);
+    let mut builder = Builder::new();
+    builder.push(Value::Tuple(&[Value::Text("b"), Value::Float(0.5)])).expect("it fits");
+    let other = Batch::new(builder.finish(), None).expect("there are as many");
+    assert!(process.bring(&[vec![batch(&[("c", 1, 0)]), other]]).is_err());
+    assert_eq!((process.keys(), process.len(), process.fresh()), (1, 1, 1));
+    let news = process.news().expect("it can be shown");
+    assert_eq!((news.states[0].removed.len(), shown(news.states[0].values.first()).len()), (0, 1));
+}
