@@ -98,6 +98,7 @@ _LIBRARY: dict[str, Callable[..., Any]] = {
         tzinfo=zone(offset)
     ),
     "datetime.fromisoformat": lambda text, _: datetime.fromisoformat(text),
+    "datetime.strptime": datetime.strptime,
     "datetime.datetime": lambda *fields: datetime(*fields[:7], tzinfo=zone(fields[7])),
     "datetime.date": date,
     "datetime.day_fromordinal": date.fromordinal,

@@ -8,6 +8,7 @@ times without a zone; others, and timedeltas, are values within a function only,
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -35,12 +36,15 @@ _CALLS: dict[Any, tuple[str, Signature]] = {
     _DATETIME["fromtimestamp"]: ("fromtimestamp", _TIMESTAMP),
     _DATETIME["utcfromtimestamp"]: ("fromtimestamp", signature("~timestamp /")),
     _DATETIME["fromisoformat"]: ("fromisoformat", signature("~text /")),
+    _DATETIME["strptime"]: ("strptime", signature("~text ~form /")),
     _DATE["fromordinal"]: ("day_fromordinal", signature("~ordinal /")),
     _DATE["fromisoformat"]: ("day_fromisoformat", signature("~text /")),
 }
 """By what is called: the function of a program, and its parameters but for a time zone."""
 _ZONES = {datetime: (7, "tzinfo"), _DATETIME["fromtimestamp"]: (1, "tz")}
 """By what is called: the place and the name of its time zone."""
+_LETTERS = re.compile("%(.?)", re.DOTALL)
+_READ = "YmdHMSf%"
 _OF_PROCESS = "depends on the time zone of the process: give it timezone.utc"
 GIVES = (
     "gives a time with a zone or a timedelta, which columns do not have: isoformat(), timestamp() or total_seconds() "
@@ -82,6 +86,8 @@ class Dates(ProcessCalls):
         if value is _DATETIME["fromtimestamp"] and zone == ["const", None]:
             raise RefusedError(f"{title} {_OF_PROCESS}", node)
         arguments = self.arguments(parameters, plain, title)
+        if name == "strptime":
+            self._check_form(node.args[1], title)
         if name in ("datetime", "timedelta"):
             arguments += [["const", 0]] * (7 - len(arguments))
         if name in ("datetime", "fromtimestamp"):
@@ -89,6 +95,18 @@ class Dates(ProcessCalls):
         elif name == "fromisoformat":
             arguments.append(["const", _MODERN])
         return ["lib", f"datetime.{name}", *arguments]
+
+    def _check_form(self, node: ast.expr, title: str) -> None:
+        """Refuse a form whose meaning depends on the version or the locale, or that native code does not read."""
+        static = self.scope.static(node)
+        form = node.value if isinstance(node, ast.Constant) else None if static is None else static.value
+        letters = _LETTERS.findall(form) if isinstance(form, str) else ["?"]
+        if not set(letters) <= set(_READ) or len(set(letters) - {"%"}) < len([x for x in letters if x != "%"]):
+            raise RefusedError(
+                f"{title} is translated with %Y, %m, %d, %H, %M, %S and %f of a constant text, each once", node
+            )
+        if "d" in letters and "Y" not in letters:
+            raise RefusedError(f"{title} of a day without a year warns from Python 3.13 on", node)
 
     def _date_method(self, called: ast.Attribute, node: ast.Call) -> Json | None:
         """``astimezone`` and ``replace`` by names; None for other methods."""

@@ -2,6 +2,7 @@
 //! and what asks for the time zone of the process, is doubtful.
 
 mod calendar;
+mod forms;
 mod read;
 mod show;
 mod spans;
@@ -95,6 +96,7 @@ pub fn function(name: &str, arguments: usize) -> Option<Function> {
             let (local, offset) = read::datetime(texts::text_of(values[0])?, values[1])?;
             at(local, offset).map(Value::Moment)
         },
+        ("strptime", 2) => |_, values| at(forms::time_of(texts::text_of(values[0])?, texts::text_of(values[1])?)?, None).map(Value::Moment),
         ("datetime", 8) => |_, values| {
             let numbers = numbers(&values[..7])?;
             at(calendar::local(&numbers)?, offset(values[7])?).map(Value::Moment)
