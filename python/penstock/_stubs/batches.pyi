@@ -282,7 +282,7 @@ class Program:
             their attributes.
     """
 
-    def __new__(cls, text: str, classes: Sequence[tuple[type, Sequence[str]]] = ()) -> Program: ...
+    def __new__(cls, text: str, classes: Sequence[tuple[type, Sequence[str]]] | None = None) -> Program: ...
     @property
     def parameters(self) -> int:
         """How many arguments the function takes."""

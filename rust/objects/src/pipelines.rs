@@ -27,11 +27,11 @@ pub struct Program {
 #[pymethods]
 impl Program {
     #[new]
-    #[pyo3(signature = (text, classes=vec![]))]
-    fn new(py: Python<'_>, text: &str, classes: Vec<(Bound<'_, PyType>, Vec<String>)>) -> PyResult<Self> {
+    #[pyo3(signature = (text, classes=None))]
+    fn new(py: Python<'_>, text: &str, classes: Option<Vec<(Bound<'_, PyType>, Vec<String>)>>) -> PyResult<Self> {
         runs_on(py.version_info().minor);
-        let mut shapes = Vec::with_capacity(classes.len());
-        for (class, names) in &classes {
+        let mut shapes = Vec::new();
+        for (class, names) in classes.iter().flatten() {
             let refused = || PyValueError::new_err(format!("objects of {class} are more than their attributes"));
             shapes.push(class_named(class, names).ok_or_else(refused)?.shape.as_ref().clone());
         }

@@ -92,9 +92,7 @@ impl Cells {
                 return Ok(());
             }
             (Data::Lists(lists, kind), Value::List(items)) => {
-                if !admits_items(kind, items) {
-                    return Err(Refusal::Doubt);
-                }
+                admits_items(kind, items).then_some(()).ok_or(Refusal::Doubt)?;
                 let mut list = kind.empty();
                 list.replace(items);
                 self.outside += list.memory();
