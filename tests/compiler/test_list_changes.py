@@ -127,6 +127,12 @@ def of_a_dict(values: Any) -> Any:
     return counts
 
 
+def of_a_dict_or_another(values: Any) -> Any:
+    counts = values or {}
+    counts.pop(1)
+    return counts
+
+
 def of_somebody(values: Any) -> Any:
     values.sort()
     return values
@@ -174,7 +180,7 @@ def later(values: Any) -> Any:
 @pytest.mark.parametrize(
     "function",
     [
-        *(looks_while_sorting, of_a_dict, of_somebody, goes_through_it, in_two_places),
+        *(looks_while_sorting, of_a_dict, of_a_dict_or_another, of_somebody, goes_through_it, in_two_places),
         *(twice, again_and_again, of_what_changes, later),
     ],
     ids=lambda function: function.__name__,

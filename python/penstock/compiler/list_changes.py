@@ -63,8 +63,8 @@ class ListChanges(Calls):
 
     def _is_own(self, name: str) -> bool:
         """Whether a variable has a list of the function's own, and no dict as far as is seen."""
-        dicts = ast.Dict | ast.DictComp
-        if any(isinstance(value, dicts) or _calls_dict(value) for value in self.lists.values.get(name, ())):
+        values = [value for value in self.lists.values.get(name, ()) if value is not None]
+        if any(_makes_dict(part) for value in values for part in _choices(value)):
             return False
         return name in self.growing and name not in self.lists.parts and name != self.lists.sink
 
@@ -99,8 +99,16 @@ class ListChanges(Calls):
         return ["set", number, ["insorted", ["local", number], target, key, self.expression(node.args[1]), behind]]
 
 
-def _calls_dict(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
+def _choices(node: ast.expr) -> list[ast.expr]:
+    """What an expression may be: the operands of ``or``, or both sides of a conditional expression."""
+    if isinstance(node, ast.BoolOp):
+        return node.values
+    return [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
+
+
+def _makes_dict(node: ast.expr) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(node, ast.Dict | ast.DictComp) or (isinstance(called, ast.Name) and called.id == "dict")
 
 
 def _only_lists(number: int | None) -> list[Json]:

@@ -19,7 +19,7 @@ pub fn runs_on(minor: u8) {
     VERSION.store(minor, Ordering::Relaxed);
 }
 
-/// `sum(items)` and `sum(items, start)`.
+/// `sum(items)` and `sum(items, start)`. Behind a `bool` all versions add one after the other.
 pub fn sum<'a>(bump: &'a Bump, arguments: &[Value<'a>]) -> Answer<'a> {
     let (items, start) = match arguments {
         [items] => (*items, Value::Int(0)),
@@ -31,7 +31,7 @@ pub fn sum<'a>(bump: &'a Bump, arguments: &[Value<'a>]) -> Answer<'a> {
     match start {
         Value::Text(_) | Value::Bytes(_) => Err(Doubt),
         Value::Float(_) => FloatSum::of(start, items)?.value(VERSION.load(Ordering::Relaxed)),
-        Value::Int(_) | Value::Bool(_) if floats() => FloatSum::of(start, items)?.value(VERSION.load(Ordering::Relaxed)),
+        Value::Int(_) if floats() => FloatSum::of(start, items)?.value(VERSION.load(Ordering::Relaxed)),
         _ => items.iter().try_fold(start, |total, item| add(bump, total, *item)),
     }
 }
@@ -113,6 +113,9 @@ mod tests {
         let tenths = [Value::Float(0.1); 10];
         assert_eq!([11, 12, 14].map(|version| sum(version, &tenths)), [Some(0.9999999999999999), Some(1.0), Some(1.0)]);
         assert_eq!([0, 15].map(|version| sum(version, &tenths)), [None, None]);
+        let first = [Value::List(&tenths), Value::Bool(false)];
+        let plain = super::sum(&Bump::new(), &first).map(|total| format!("{total:?}"));
+        assert_eq!(plain, Ok("Float(0.9999999999999999)".into()));
         let inexact = [Value::Float(1e16), Value::Int(1), Value::Float(0.5)];
         assert_eq!([11, 13, 14].map(|version| sum(version, &inexact)), [Some(1e16), Some(1e16), None]);
         assert_eq!(sum(0, &[Value::Int(3), Value::Float(0.25), Value::Bool(true)]), Some(4.25));
