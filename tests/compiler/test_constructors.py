@@ -90,6 +90,11 @@ class Perhaps:
             self.value = value
 
 
+class Private:
+    def __init__(self, value: Any) -> None:
+        self.__value = value
+
+
 class Shouting:
     def __init__(self, value: Any) -> None:
         print(value)
@@ -168,6 +173,7 @@ REFUSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda v: Checked(v), "has a __post_init__()"),
     (lambda v: Given(v), "has other attributes than parameters"),
     (lambda v: Perhaps(v), "__init__ assigns self.value in some cases only"),
+    (lambda v: Private(v), "__init__ assigns self.__value, which has another name outside of the class"),
     (lambda v: Shouting(v), "print() prints"),
     (lambda v: Registered(v), "reads self, an object, which is not plain data"),
     (lambda v: Calling(v), ".doubled() is not a method"),

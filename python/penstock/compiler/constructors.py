@@ -64,6 +64,9 @@ def attributes_of(tree: Tree, itself: str) -> tuple[str, ...]:
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             always |= dict.fromkeys(_assigned(statement, itself))
     others = [name for name in _assigned(tree, itself) if name not in always]
+    private = [name for name in always if name.startswith("__") and not name.endswith("__")]
+    if private:
+        raise RefusedError(f"__init__ assigns {itself}.{private[0]}, which has another name outside of the class", tree)
     if others or not always:
         what = f"assigns {itself}.{others[0]} in some cases only" if others else "assigns no attribute"
         raise RefusedError(f"__init__ {what}", tree)

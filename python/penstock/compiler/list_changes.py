@@ -100,7 +100,7 @@ class ListChanges(Calls):
 
 
 def _choices(node: ast.expr) -> list[ast.expr]:
-    """What an expression may be: the operands of ``or``, or both sides of a conditional expression."""
+    """The expressions whose value one may have: the operands of ``or``, or both sides of a conditional expression."""
     if isinstance(node, ast.BoolOp):
         return node.values
     return [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
