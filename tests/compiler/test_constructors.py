@@ -17,6 +17,7 @@ from penstock.compiler.program import Compiled, Refusal
 from penstock.datastream import KeyedProcessFunction, StreamExecutionEnvironment, ValueStateDescriptor
 from penstock.errors import JobExecutionError
 from penstock.runtime.constants import ProgramText
+from penstock.runtime.keys.partition import only_day
 from penstock.runtime.native import program
 from tests.compiler.reference import Doubt, Program
 
@@ -182,9 +183,9 @@ REFUSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda v: Pair(v), "calls Pair(), which is not known to have no effects"),
     (lambda v: Color(v), "calls Color(), which is not known to have no effects"),
     (lambda v: Bare(), "calls Bare(): __init__ assigns no attribute"),
-    (lambda v: Point(), "calls Point(): without x"),
-    (lambda v: Point(v, z=1), "calls Point(): with z"),
-    (lambda v: Point(*v), "calls Point(): with these arguments"),
+    (lambda v: Point(), "Point() is called without x"),
+    (lambda v: Point(v, z=1), "Point() with z cannot be translated"),
+    (lambda v: Point(*v), "Point() with * cannot be translated"),
     (lambda v: Sensor(v), "Sensor() is called without level"),
 ]
 
@@ -238,6 +239,15 @@ def test_a_program_travels_with_its_classes() -> None:
     copied = pickle.loads(pickle.dumps(compiled.program))
     assert copied == compiled.program
     assert copied.classes == ((Sensor, ("name", "time", "level", "key")),)
+
+
+def test_a_program_of_days_makes_the_same_objects() -> None:
+    compiled = compile_function(lambda v: Point(v).x, "key")
+    assert isinstance(compiled, Compiled)
+    days = only_day(compiled.program)
+    assert isinstance(days, ProgramText)
+    assert days.classes == ((Point, ("x", "y", "tags")),)
+    assert program(_native, days) is not None
 
 
 class Highest(KeyedProcessFunction):

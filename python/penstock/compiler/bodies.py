@@ -70,19 +70,23 @@ class Body(Statements):
     def new_object(self, static: Static, node: ast.Call) -> Json | None:
         try:
             fields, init = fields_of(static.value), init_of(static.value)
-            if fields is not None:
-                names = tuple(field.name for field in fields)
-                return self._object(static.value, names, self._fields(fields, node))
-            if init is None:
-                return None
-            tree = self.unit.trees.of(init)
-            if isinstance(tree, Absence):
-                raise RefusedError(str(tree))
-            names = attributes_of(tree, init.__code__.co_varnames[0])
+            names = () if init is None or fields is not None else self._attributes(init)
         except RefusedError as error:
             raise RefusedError(f"calls {static.text}(): {error.reason}", node) from None
+        if fields is not None:
+            attributes = self._fields(fields, static, node)
+            return self._object(static.value, tuple(field.name for field in fields), attributes)
+        if init is None:
+            return None
         attributes = self.program_call(Static(MethodType(init, self.unit.blank), static.text), node, Use.KEEP, names)
         return self._object(static.value, names, attributes)
+
+    def _attributes(self, init: FunctionType) -> tuple[str, ...]:
+        """The attributes that an ``__init__`` assigns."""
+        tree = self.unit.trees.of(init)
+        if isinstance(tree, Absence):
+            raise RefusedError(str(tree))
+        return attributes_of(tree, init.__code__.co_varnames[0])
 
     def _object(self, cls: type, names: tuple[str, ...], attributes: Json) -> Json:
         """An object of a class out of a tuple of its attributes."""
@@ -90,17 +94,10 @@ class Body(Statements):
             self.unit.classes.append((cls, names))
         return ["object", self.unit.classes.index((cls, names)), attributes]
 
-    def _fields(self, fields: Sequence[Field], node: ast.Call) -> Json:
+    def _fields(self, fields: Sequence[Field], static: Static, node: ast.Call) -> Json:
         """The attributes of an object of a dataclass, as a tuple."""
-        positional = [field.name for field in fields if not field.by_name]
-        starred = any(isinstance(argument, ast.Starred) for argument in node.args)
-        if starred or len(node.args) > len(positional):
-            raise RefusedError("with these arguments")
-        values = dict(zip(positional, node.args, strict=False))
-        for keyword in node.keywords:
-            if keyword.arg in values or keyword.arg not in {field.name for field in fields}:
-                raise RefusedError(f"with {keyword.arg or '**'}")
-            values[keyword.arg] = keyword.value
+        names = [field.name for field in fields]
+        values = _bound(static.text, names, [field.name for field in fields if not field.by_name], node)
         attributes: list[Json] = ["tuple"]
         for field in fields:
             if field.name in values:
@@ -111,28 +108,18 @@ class Body(Statements):
             elif field.factory in (list, dict):
                 attributes.append([field.factory.__name__])
             else:
-                raise RefusedError(f"without {field.name}")
+                raise _without(static.text, field.name, node)
         return attributes
 
     def program_call(self, static: Static, node: ast.Call, use: Use, makes: tuple[str, ...] = ()) -> Json:
         plain, first, keywords = plain_function(static.value)
         if plain is None:
             raise refused_class(static, node)
-        if any(isinstance(argument, ast.Starred) for argument in node.args):
-            raise RefusedError(f"{static.text}() with * cannot be translated", node)
         code = plain.__code__
         names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
         free = [name for name in names[len(first) :] if name not in keywords]
-        values: dict[str, ast.expr] = {}
         positional = [name for name in names[len(first) : code.co_argcount] if name not in keywords]
-        if len(node.args) > len(positional):
-            raise RefusedError(f"{static.text}() is called with {len(node.args)} arguments", node)
-        values.update(zip(positional, node.args, strict=False))
-        keywords = dict(keywords)
-        for keyword in node.keywords:
-            if keyword.arg is None or keyword.arg not in free or keyword.arg in values:
-                raise RefusedError(f"{static.text}() with {keyword.arg or '**'} cannot be translated", node)
-            values[keyword.arg] = keyword.value
+        values, keywords = _bound(static.text, free, positional, node), dict(keywords)
         defaults = defaults_of(plain)
         arguments: list[Json] = []
         for name in free:
@@ -143,7 +130,7 @@ class Body(Statements):
             elif name in defaults:
                 arguments.append(self.static_value(Static(defaults[name], f"the default of {name}"), Use.KEEP, node))
             else:
-                raise RefusedError(f"{static.text}() is called without {name}", node)
+                raise _without(static.text, name, node)
         try:
             yields = self._yields(plain, use)
             number = self.unit.compile(plain, Invocation(first, keywords, yields=yields, makes=makes))
@@ -162,6 +149,24 @@ class Body(Statements):
         is gone through, and nothing changes meanwhile that it could see."""
         is_generator = bool(function.__code__.co_flags & CO_GENERATOR)
         return is_generator and use is Use.ITERATE and self.unit.is_pure and not self.unit.states.native
+
+
+def _bound(title: str, names: Sequence[str], positional: Sequence[str], node: ast.Call) -> dict[str, ast.expr]:
+    """The arguments of a call by the names of parameters; the ``positional`` ones may come without."""
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        raise RefusedError(f"{title}() with * cannot be translated", node)
+    if len(node.args) > len(positional):
+        raise RefusedError(f"{title}() is called with {len(node.args)} arguments", node)
+    values = dict(zip(positional, node.args, strict=False))
+    for keyword in node.keywords:
+        if keyword.arg is None or keyword.arg not in names or keyword.arg in values:
+            raise RefusedError(f"{title}() with {keyword.arg or '**'} cannot be translated", node)
+        values[keyword.arg] = keyword.value
+    return values
+
+
+def _without(title: str, name: str, node: ast.Call) -> RefusedError:
+    return RefusedError(f"{title}() is called without {name}", node)
 
 
 def _is_of_library(function: FunctionType) -> bool:

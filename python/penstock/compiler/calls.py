@@ -275,8 +275,7 @@ class Calls(Dates):
         return ["extreme", name, items, target, value, default]
 
     def _sorted(self, node: ast.Call) -> Json:
-        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-        if len(node.args) != 1 or isinstance(node.args[0], ast.Starred) or set(keywords) - {"key", "reverse"}:
+        if len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
             raise RefusedError("this call of sorted() cannot be translated", node)
         return self.sorted(self.expression(node.args[0], Use.ITERATE), node.keywords, node)
 

@@ -44,7 +44,7 @@ _CALLS: dict[Any, tuple[str, Signature]] = {
 _ZONES = {datetime: (7, "tzinfo"), _DATETIME["fromtimestamp"]: (1, "tz")}
 """By what is called: the place and the name of its time zone."""
 _LETTERS = re.compile("%(.?)", re.DOTALL)
-_READ = "YmdHMSf%"
+_READ = "YmdHMSf"
 _OF_PROCESS = "depends on the time zone of the process: give it timezone.utc"
 GIVES = (
     "gives a time with a zone or a timedelta, which columns do not have: isoformat(), timestamp() or total_seconds() "
@@ -100,8 +100,8 @@ class Dates(ProcessCalls):
         """Refuse a form whose meaning depends on the version or the locale, or that native code does not read."""
         static = self.scope.static(node)
         form = node.value if isinstance(node, ast.Constant) else None if static is None else static.value
-        letters = _LETTERS.findall(form) if isinstance(form, str) else ["?"]
-        if not set(letters) <= set(_READ) or len(set(letters) - {"%"}) < len([x for x in letters if x != "%"]):
+        letters = [letter for letter in _LETTERS.findall(form) if letter != "%"] if isinstance(form, str) else ["?"]
+        if not set(letters) <= set(_READ) or len(set(letters)) < len(letters):
             raise RefusedError(
                 f"{title} is translated with %Y, %m, %d, %H, %M, %S and %f of a constant text, each once", node
             )

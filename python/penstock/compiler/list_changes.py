@@ -34,18 +34,21 @@ class ListChanges(Calls):
         taken = self.taken_out(node)
         if taken is not None:
             return taken[0]
-        values: dict[str, Json] = {
-            "reverse": ["slice", ["local", number], None, None, ["const", -1]],
-            "clear": ["list"],
-        }
-        read = {part.id for keyword in node.keywords for part in ast.walk(keyword.value) if isinstance(part, ast.Name)}
-        if method == "sort" and name not in read:  # it is empty while it is sorted
-            values["sort"] = self.sorted(["local", number], node.keywords, node)
-        elif method == "insert" and len(node.args) == 2:
+        if method == "insert" and len(node.args) == 2 and not node.keywords:
             return self._put_in(name, *node.args)
-        if method not in values or node.args or (node.keywords and method != "sort"):
+        new: Json = None
+        if method == "sort":
+            new = self._in_order(name, node)
+        elif not node.keywords:
+            new = {"reverse": ["slice", ["local", number], None, None, ["const", -1]], "clear": ["list"]}.get(method)
+        if new is None or node.args:
             raise RefusedError(f"this call of {method}() cannot be translated", node)
-        return [*_only_lists(number), ["set", number, values[method]], *self.kept_list(name)]
+        return [*_only_lists(number), ["set", number, new], *self.kept_list(name)]
+
+    def _in_order(self, name: str, node: ast.Call) -> Json | None:
+        """A list after its ``sort``; None where the key looks at it, as it is empty meanwhile."""
+        read = {part.id for keyword in node.keywords for part in ast.walk(keyword.value) if isinstance(part, ast.Name)}
+        return None if name in read else self.sorted(["local", self.scope.number(name)], node.keywords, node)
 
     def taken_out(self, node: ast.expr | None) -> tuple[list[Json], Json] | None:
         """``pop()`` and ``pop(index)`` of a list: the statements, and what was taken out; None for something else."""

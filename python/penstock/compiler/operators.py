@@ -312,12 +312,10 @@ def _needs_key(operator: _Processing, result: Compiled | Refusal) -> bool:
 def _known(result: Compiled | Refusal) -> Compiled | Refusal:
     """The same, but that the native module must know all that a program uses."""
     functions = native.functions()
-    try:
-        if isinstance(result, Compiled) and functions is not None:
-            functions.Program(filled(result.program, lambda *_: None), getattr(result.program, "classes", ()))
-    except ValueError:
-        return Refusal("native code has no form of an expression in it")
-    return result
+    if functions is None or isinstance(result, Refusal):
+        return result
+    known = native.program(functions, filled(result.program, lambda *_: None)) is not None
+    return result if known else Refusal("native code has no form of an expression in it")
 
 
 _NATIVE_REDUCERS = SumAggregator, ComparableAggregator

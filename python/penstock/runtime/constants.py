@@ -111,13 +111,18 @@ def reads_opened(text: str) -> bool:
     return '["opened",' in text
 
 
+def rewritten(text: str, program: Json) -> str:
+    """Another program, which makes objects of the same classes."""
+    whole = json.dumps(program, separators=(",", ":"))
+    return ProgramText(whole, text.classes) if isinstance(text, ProgramText) else whole
+
+
 def filled(text: str, values: Callable[[str, bool], Json]) -> str:
     """A program with constants in place of the attributes that ``open`` assigns (``["opened", name, keeps]``).
     ``values`` takes the name of one, and whether the result may hold the object itself."""
     if not reads_opened(text):
         return text
-    whole = json.dumps(_filled(json.loads(text), values), separators=(",", ":"))
-    return ProgramText(whole, text.classes) if isinstance(text, ProgramText) else whole
+    return rewritten(text, _filled(json.loads(text), values))
 
 
 def _filled(node: Json, values: Callable[[str, bool], Json]) -> Json:

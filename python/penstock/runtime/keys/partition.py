@@ -12,6 +12,7 @@ from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime import native
 from penstock.runtime.buffers.borders import crossing
+from penstock.runtime.constants import rewritten
 from penstock.runtime.keys.key_types import is_of_days
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.usercode.failure import failure_of
@@ -60,7 +61,7 @@ def only_day(text: str) -> str:
     users, *others = program["functions"]
     body = [["return", ["lib", "datetime.only_day", ["call", len(others) + 1, ["local", 0]]]]]
     first = {"params": 1, "locals": 1, "body": body}
-    return json.dumps({**program, "functions": [first, *others, users]}, separators=(",", ":"))
+    return rewritten(text, {**program, "functions": [first, *others, users]})
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 //! `strptime`: texts with all digits of their numbers.
 
 use super::calendar;
+use super::read::digits;
 use crate::value::Doubt;
 
 /// The fields of a time, in the order of the constructor, by their letters.
@@ -31,8 +32,8 @@ pub fn time_of(text: &str, form: &str) -> Result<i64, Doubt> {
             b'f' => rest.iter().take(6).take_while(|byte| byte.is_ascii_digit()).count(),
             _ => 2,
         };
-        let (digits, others) = rest.split_at_checked(width).filter(|(digits, _)| !digits.is_empty()).ok_or(Doubt)?;
-        let number = number_of(digits)?;
+        let (number, others) = rest.split_at_checked(width).filter(|(number, _)| !number.is_empty()).ok_or(Doubt)?;
+        let number = digits(number)?;
         fields[place] = if *letter == b'f' { number * 10_i64.pow(6 - width as u32) } else { number };
         if *letter == b'f' && form.first().is_some_and(|next| *next == b'%' || next.is_ascii_digit()) {
             return Err(Doubt);
@@ -48,8 +49,4 @@ fn literal<'t>(character: u8, rest: &'t [u8], form: &[u8]) -> Result<&'t [u8], D
     let is_space = |byte: Option<&u8>| byte.is_some_and(|byte| !byte.is_ascii_graphic());
     let doubtful = is_space(Some(&character)) && (character != b' ' || is_space(rest.first()) || is_space(form.first()));
     if doubtful { Err(Doubt) } else { Ok(rest) }
-}
-
-fn number_of(digits: &[u8]) -> Result<i64, Doubt> {
-    digits.iter().try_fold(0, |number, byte| if byte.is_ascii_digit() { Ok(10 * number + i64::from(byte - b'0')) } else { Err(Doubt) })
 }

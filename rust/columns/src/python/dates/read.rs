@@ -85,7 +85,7 @@ fn clock_of(text: &[u8]) -> Result<[i64; 4], Doubt> {
     Ok(numbers)
 }
 
-fn digits(text: &[u8]) -> Result<i64, Doubt> {
+pub(super) fn digits(text: &[u8]) -> Result<i64, Doubt> {
     let digit = |number: i64, byte: &u8| if byte.is_ascii_digit() { Ok(number * 10 + i64::from(byte - b'0')) } else { Err(Doubt) };
     text.iter().try_fold(0, digit)
 }
