@@ -175,6 +175,23 @@ class KeyedTable:
             ValueError: together they would take more than 2 GiB of texts.
         """
 
+    def section(self, order: KeyOrder, start: int, end: int, names: bytes) -> bytes | None:
+        """The section of a state file that has the keys and values of some places of an order, if the table is that of its only
+        state.
+
+        Args:
+            order: the order.
+            start: the first place.
+            end: the one behind the last.
+            names: the section's namespaces, pickled.
+
+        Returns:
+            The section; None where a key or value has a class that a pickle would name.
+
+        Raises:
+            IndexError: there are not so many.
+        """
+
     def items(self, start: int, end: int) -> tuple[list[Any], list[Any]]:
         """The keys and values from one number to before another: numbers are below the length.
 

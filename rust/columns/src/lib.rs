@@ -37,7 +37,7 @@ pub use router::Router;
 pub use tables::{
     Aggregate, Assigner, Best, Bounds, Combine, Contents, CountNews, CountSpec, CountWindows, Counted, Delta, Domain, Evictor, Fired, Fold,
     KeyedReduce, Kind, Life, News, Own, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, Rule, StateNews, StateSpec,
-    Table, Taken, Trigger, TriggerNews, TriggerSpec, TriggerWindows, Uses, WindowSpec, Windows,
+    Table, Taken, Trigger, TriggerNews, TriggerSpec, TriggerWindows, Uses, WindowSpec, Windows, section,
 };
 pub use value::{Doubt, Shape, Value};
 pub use writing::Layout;

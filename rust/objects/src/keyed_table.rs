@@ -1,10 +1,10 @@
 //! Values by key in native code, as the state of an operator in Python sees them.
 
-use penstock_columns::{Table, Uses};
+use penstock_columns::{Table, Uses, section};
 use penstock_runtime::key_type::KeyType;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 
 use super::gather::gathered;
 use super::hand_over::objects;
@@ -248,6 +248,32 @@ impl KeyedTable {
     ///     ValueError: together they would take more than 2 GiB of texts.
     fn part<'py>(&self, py: Python<'py>, order: &KeyOrder, start: usize, end: usize) -> PyResult<Lists<'py>> {
         listed(py, &self.table, order.part(&self.table, start, end)?)
+    }
+
+    /// The section of a state file that has the keys and values of some places of an order, if the table is that of its only
+    /// state.
+    ///
+    /// Args:
+    ///     order: the order.
+    ///     start: the first place.
+    ///     end: the one behind the last.
+    ///     names: the section's namespaces, pickled.
+    ///
+    /// Returns:
+    ///     The section; None where a key or value has a class that a pickle would name.
+    ///
+    /// Raises:
+    ///     IndexError: there are not so many.
+    fn section<'py>(
+        &self,
+        py: Python<'py>,
+        order: &KeyOrder,
+        start: usize,
+        end: usize,
+        names: &[u8],
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let numbers = order.part(&self.table, start, end)?;
+        Ok(section(&self.table, numbers, names).map(|section| PyBytes::new(py, &section)))
     }
 
     /// The keys and values from one number to before another: numbers are below the length.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+import pickle
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from penstock.common import Row, Types
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator
-from penstock.runtime.keys.key_types import KeyHash
+from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.state import sections
 from penstock.runtime.state.class_changes import Reading
 from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, StateReader, pack
@@ -132,6 +134,37 @@ def test_records_of_other_shapes_are_in_doubt() -> None:
     assert run([("b", None)])[1:] == ([1], 1, False)  # the first of its key
     assert run([("b", 1)]) == (None, [0], 0, True)
     assert run([("a", 1)])[0].objects() == [("a", 5)]
+
+
+COLUMNS = st.sampled_from([
+    st.integers(-(2**63), 2**63 - 1) | st.sampled_from([sign * 2**bits - off for bits in range(8, 63, 8)
+                                                       for sign in (1, -1) for off in (0, 1)]),
+    FLOATS, st.booleans(), st.text(st.characters(exclude_categories=["Cs"])), st.binary(), st.just("x" * 300),
+    st.just(b"x" * 300), st.none(), st.tuples(),
+])  # fmt: skip
+VALUES = st.lists(COLUMNS, max_size=5).map(lambda columns: st.tuples(*(st.none() | column for column in columns)))
+
+
+@given(st.data(), st.sets(st.text(max_size=3), max_size=8))
+def test_a_section_is_what_a_pickle_of_its_objects_is(data: st.DataObject, keys: set[str]) -> None:
+    values, table = data.draw(VALUES), functions.KeyedTable()
+    drawn = [data.draw(values) for _ in keys]
+    if not table.load(list(keys), drawn):
+        return
+    order = table.order(native_code(Types.STRING()), 128)
+    section = table.section(order, 0, len(order), b"names")
+    expected = b"names", [(0, 0, *table.part(order, 0, len(order)), [])], [(), ()]
+    assert repr(pickle.loads(section)) == repr(expected)
+
+
+@pytest.mark.parametrize("value", [Row(1), Row(a=1), date(2020, 1, 1), (1, Row(2))])
+def test_a_section_of_objects_is_left_to_pickle(value: Any) -> None:
+    table = functions.KeyedTable()
+    assert table.load(["a"], [value])
+    order = table.order(native_code(Types.STRING()), 128)
+    assert table.section(order, 0, 1, b"") is None
+    with pytest.raises(IndexError):
+        table.section(order, 0, 2, b"")
 
 
 @given(st.lists(st.tuples(KEYS, st.integers(0, 9)), max_size=20), st.lists(st.sampled_from(["flush", "save", "take"])))

@@ -163,8 +163,11 @@ def _native_sections(keyed: KeyedState, table: Any, order: Any) -> Iterator[Sect
 
 
 def _native_section(keyed: KeyedState, table: Any, order: Any, entries: range, groups: tuple[int, int]) -> Section:
-    keys, values = table.part(order, entries.start, entries.stop)
-    return Section(*groups, _pack([(0, keys, values)], [(0, VOID)], keyed.noted))
+    data = table.section(order, entries.start, entries.stop, keyed.noted.dumps([VOID], fast=False))
+    if data is None:  # values are objects
+        keys, values = table.part(order, entries.start, entries.stop)
+        data = _pack([(0, keys, values)], [(0, VOID)], keyed.noted)
+    return Section(*groups, data)
 
 
 def _content(

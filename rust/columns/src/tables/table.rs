@@ -16,7 +16,7 @@ use crate::value::{Doubt, Moment, Value};
 /// their [`Cells`] take, and about five bytes.
 #[derive(Debug)]
 pub struct Table {
-    keys: Cells,
+    pub(super) keys: Cells,
     pub(super) values: Cells,
     index: HashTable<u32>,
     hasher: FixedState,
