@@ -172,9 +172,8 @@ fn unpacked(reader: &mut Reader<'_>, count: usize) -> Result<Strings, Broken> {
 fn coded(reader: &mut Reader<'_>, count: usize) -> Result<Strings, Broken> {
     let different = reader.count()?;
     let texts = reader.strings(different)?;
-    let text = |code| usize::try_from(code).ok().and_then(|code| texts.get(code)).copied().ok_or(Broken);
-    let items = reader.ints(count)?.to_vec().into_iter().map(text).collect::<Result<Vec<&[u8]>, Broken>>()?;
-    Strings::of(items.into_iter()).ok_or(Broken)
+    let places = reader.ints(count)?.to_vec().into_iter().map(u32::try_from).collect::<Result<_, _>>();
+    Strings::coded(&texts, places.map_err(|_| Broken)?).ok_or(Broken)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use penstock_runtime::key_groups::{Channels, murmur};
 use penstock_runtime::key_type::{DEPTH, KeyType};
 
 use crate::batch::Batch;
-use crate::column::{Column, Data};
+use crate::column::{Codes, Column, Data, Strings};
 use crate::program::Program;
 use crate::value::{Doubt, Moment, Unit, Value};
 use crate::vectors::{Vector, evaluate};
@@ -66,6 +66,15 @@ pub(crate) fn int_keys<'a>(key: &Program, records: &'a Column) -> Option<&'a [i6
     let field = records.fields()?.get(key.field()?)?;
     match field.data() {
         Data::Ints(keys) if records.presence().is_none() && field.presence().is_none() => Some(keys),
+        _ => None,
+    }
+}
+
+/// The keys of records, where they are a field that has a text in each and it is known which of them are equal.
+pub(crate) fn coded_keys<'a>(key: &Program, records: &'a Column) -> Option<(&'a Strings, &'a Codes)> {
+    let field = records.fields()?.get(key.field()?)?;
+    match field.data() {
+        Data::Texts(keys) if records.presence().is_none() && field.presence().is_none() => Some((keys, keys.codes()?)),
         _ => None,
     }
 }

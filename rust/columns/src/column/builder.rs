@@ -76,7 +76,7 @@ impl Bytes {
     }
 
     fn finish(self) -> Strings {
-        Strings { offsets: OffsetBuffer::new(self.ends.into()), bytes: self.bytes.into() }
+        Strings { offsets: OffsetBuffer::new(self.ends.into()), bytes: self.bytes.into(), codes: None }
     }
 }
 

@@ -32,13 +32,24 @@ pub const DEPTH: usize = 8;
 pub struct Strings {
     offsets: OffsetBuffer<i32>,
     bytes: Buffer,
+    /// Where it is known which are equal.
+    codes: Option<Codes>,
+}
+
+/// A number for each of some strings. Those of one number are equal.
+#[derive(Clone, Debug)]
+pub struct Codes {
+    /// The numbers.
+    pub numbers: ScalarBuffer<u32>,
+    /// They are all below it.
+    pub end: u32,
 }
 
 impl Strings {
     /// `None` where the offsets are beyond the bytes.
     pub fn new(offsets: OffsetBuffer<i32>, bytes: Buffer) -> Option<Self> {
         let end = usize::try_from(*offsets.last()?).ok()?;
-        (end <= bytes.len()).then_some(Self { offsets, bytes })
+        (end <= bytes.len()).then_some(Self { offsets, bytes, codes: None })
     }
 
     /// Which lie one behind the other: each begins where the one before ends. `None` where one would end before it begins, or
@@ -47,6 +58,19 @@ impl Strings {
         let first = *ends.first()?;
         let fits = first >= 0 && ends.is_sorted();
         if fits { Self::new(OffsetBuffer::new(ends.into()), bytes) } else { None }
+    }
+
+    /// The strings at some places of others that differ, in this order; which of them are equal stays known. `None` where there is
+    /// no such place, or beyond 2 GiB.
+    pub fn coded(different: &[&[u8]], places: Vec<u32>) -> Option<Self> {
+        let end = u32::try_from(different.len()).ok().filter(|&end| places.iter().all(|&place| place < end))?;
+        let strings = Self::of(places.iter().map(|&place| different[place as usize]))?;
+        Some(Self { codes: Some(Codes { numbers: places.into(), end }), ..strings })
+    }
+
+    /// Which are equal, where that is known.
+    pub fn codes(&self) -> Option<&Codes> {
+        self.codes.as_ref()
     }
 
     /// How many.

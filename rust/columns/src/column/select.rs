@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 
-use super::{Column, Data, Strings};
+use super::{Codes, Column, Data, Strings};
 
 impl Column {
     /// The values from one to before another, without a copy. O(fields).
@@ -101,7 +101,8 @@ impl Column {
 
 impl Strings {
     fn slice(&self, start: usize, count: usize) -> Self {
-        Self { offsets: self.offsets.slice(start, count), bytes: self.bytes.clone() }
+        let codes = self.codes.as_ref().map(|codes| Codes { numbers: codes.numbers.slice(start, count), end: codes.end });
+        Self { offsets: self.offsets.slice(start, count), bytes: self.bytes.clone(), codes }
     }
 
     /// Copies some; `None` beyond 2 GiB.
@@ -109,7 +110,7 @@ impl Strings {
         let offsets = ends(items.clone().map(<[u8]>::len))?;
         let mut bytes = Vec::with_capacity(offsets.last().map_or(0, |&end| end as usize));
         items.for_each(|item| bytes.extend_from_slice(item));
-        Some(Self { offsets, bytes: bytes.into() })
+        Some(Self { offsets, bytes: bytes.into(), codes: None })
     }
 }
 
@@ -179,7 +180,7 @@ fn joined_strings(parts: &[&Column], strings_of: impl Fn(&Data) -> Option<&Strin
             None => return None,
         }
     }
-    Some(Strings { offsets: OffsetBuffer::new(offsets.into()), bytes: bytes.into() })
+    Some(Strings { offsets: OffsetBuffer::new(offsets.into()), bytes: bytes.into(), codes: None })
 }
 
 /// Each field of all parts; `None` where one of them is of another type.

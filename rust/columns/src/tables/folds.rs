@@ -7,10 +7,10 @@ use super::cells::Cells;
 use super::reduce::Fold;
 use super::table::Table;
 use crate::batch::Batch;
-use crate::column::{Builder, Column, Data};
+use crate::column::{Builder, Codes, Column, Data, Strings, text};
 use crate::pipeline::Progress;
 use crate::program::Program;
-use crate::router::int_keys;
+use crate::router::{coded_keys, int_keys};
 use crate::value::Value;
 use crate::vectors::{Vector, evaluate};
 
@@ -117,9 +117,10 @@ fn fold_numbers<T: Number>(
     let mut folding = Folding { position, fold, table, records, news, numbers: Vec::new(), results: Vec::new() };
     folding.numbers.reserve_exact(end - start);
     folding.results.reserve_exact(end - start);
-    let done = match int_keys(key, records) {
-        Some(keys) => folding.by_integer(&keys[start..end], start),
-        None => folding.by_value(key, start, end),
+    let done = match (int_keys(key, records), coded_keys(key, records)) {
+        (Some(keys), _) => folding.by_integer(&keys[start..end], start),
+        (_, Some((keys, codes))) if codes.end as usize <= end - start => folding.by_code(keys, codes, start, end),
+        _ => folding.by_value(key, start, end),
     };
     let Folding { table, numbers, results, .. } = folding;
     let (counts, end) = (vec![results.len() as u64], start + results.len());
@@ -157,6 +158,23 @@ impl<T: Number> Folding<'_, T> {
                     None => self.reach(Value::Int(key), row, &arena)?,
                 }
                 row += 1;
+            }
+        }
+        Some(())
+    }
+
+    /// The same with texts of which it is known which are equal: each is looked up once.
+    fn by_code(&mut self, keys: &Strings, codes: &Codes, start: usize, end: usize) -> Option<()> {
+        let arena = Bump::new();
+        let mut known = vec![None; codes.end as usize];
+        for row in start..end {
+            let known = &mut known[codes.numbers[row] as usize];
+            match *known {
+                Some(number) => self.add(number as usize, row)?,
+                None => {
+                    self.reach(Value::Text(text(keys, row)), row, &arena)?;
+                    *known = self.numbers.last().copied();
+                }
             }
         }
         Some(())
