@@ -15,8 +15,8 @@ mod windows;
 
 pub use best::Best;
 pub use cells::Cells;
-pub use process::{Bounds, Domain, Kind, Life, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, StateNews, StateSpec};
 pub use pickle::section;
+pub use process::{Bounds, Domain, Kind, Life, Places, Process, ProcessInput, ProcessNews, ProcessSpec, Processed, StateNews, StateSpec};
 pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
 pub use timers::{Timer, Timers};
