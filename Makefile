@@ -39,7 +39,8 @@ component = @if cargo $(1) --version >/dev/null 2>&1; then echo '$(3)'; $(3); \
 # one process of pytest more than there are cores: tests wait, too
 CORES := -n $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 # $(call install,FOLDER,STAMPS): the wheel in a folder, and no longer what the stamps stand for
-install = $(PIP) --quiet uninstall --yes penstock && $(PIP) install "$(VENV)"/$(1)/penstock-*.whl && \
+install = $(PIP) --quiet uninstall --yes penstock && \
+	$(PIP) install "$$(echo "$(VENV)"/$(1)/penstock-*.whl)[spark]" && \
 	rm -f $(addprefix $(VENV)/,$(2)) && touch $@
 QUICK := -m 'not spark' $(CORES)
 # each process has a Spark of its own, and more than a few take too much memory
@@ -217,7 +218,7 @@ $(VENV)/.developed: $(VENV)/.made $(NATIVE)
 	@.ci/prerequisites "$(PYTHON)" build
 	@printf 'Building the native module into python/penstock (some minutes the first time)\n'
 	@$(PIP) install --group develop
-	@PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(abspath $(VENV))" $(BIN)/maturin develop --release --quiet
+	@PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(abspath $(VENV))" $(BIN)/maturin develop --release --quiet --extras spark
 	@rm -f $(VENV)/.installed $(VENV)/.tested
 	@touch $@
 

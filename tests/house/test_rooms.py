@@ -220,6 +220,7 @@ ROOMS = {
         "spark_job",
         "affinity",
         "daemon",
+        "installation",
         "session",
         "shipped_code",
         "streams",

@@ -19,7 +19,7 @@ import pytest
 
 from penstock.cli.program import run_program
 from penstock.datastream.environment import executors
-from penstock.pyflink.finder import PYFLINK, PyFlinkFinder
+from penstock.pyflink.finder import PYFLINK, Py4JFinder, PyFlinkFinder
 from tests.pyflink.on_pyflink import BEGIN, END
 from tests.pyflink.record_outputs import outputs
 from tests.pyflink.recorded import unpacked
@@ -38,7 +38,7 @@ def led_away() -> Generator[None, None, None]:
     try:
         yield
     finally:
-        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, PyFlinkFinder)]
+        sys.meta_path[:] = [entry for entry in sys.meta_path if not isinstance(entry, PyFlinkFinder | Py4JFinder)]
         for name in [name for name in sys.modules if name.partition(".")[0] == PYFLINK]:
             del sys.modules[name]
 

@@ -157,17 +157,15 @@ def test_without_what_connect_needs_the_way_out_is_said(monkeypatch, python, mes
 
 
 @pytest.mark.parametrize(
-    ("python", "asked"), [("3.10", {"pyspark": True, "connect": False}), ("3.11", {"connect": True})]
+    ("python", "asked"), [("3.10", {"spark": True, "connect": False}), ("3.11", {"connect": True})]
 )
 def test_what_pip_is_asked_for(python, asked) -> None:
     """Python 3.10 has no PySpark 4.3, and so no extra that pip could not install."""
     from packaging.requirements import Requirement
 
     text = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    extras = {
-        "pyspark": next(line for line in text.splitlines() if line.strip().startswith('"pyspark>=')).split('"')[1],
-        "connect": next(line for line in text.splitlines() if line.startswith("connect = ")).split('"')[1],
-    }
+    lines = {line.partition(" = ")[0]: line for line in text.splitlines()}
+    extras = {name: lines[name].split('"')[1] for name in ("spark", "connect")}
     for name, wanted in asked.items():
         marker = Requirement(extras[name]).marker
         assert (marker is None or marker.evaluate({"python_version": python})) is wanted

@@ -37,8 +37,8 @@ def prepare() -> Path:
     """Write the archive, which replaces an older one when it is whole; a ConfigurationError if Java cannot do this."""
     from penstock.spark.session import archive_path, check_java
 
-    check_java()
     target = archive_path()
+    check_java()
     if target is None:
         raise ConfigurationError(
             "The version of this Java is unknown: its folder has no file `release`. Set JAVA_HOME to a whole "

@@ -21,6 +21,36 @@ def fastavro() -> Any:
     return library("fastavro", "avro", "Avro")
 
 
+def pyspark(what: str) -> Any:
+    """PySpark, which is Spark's own on a cluster.
+
+    Args:
+        what: the start of the message where there is none, a sentence without its end.
+
+    Raises:
+        ConfigurationError: it cannot be imported, or another module has its name.
+    """
+    try:
+        module = import_module("pyspark")
+    except ImportError as error:
+        raise ConfigurationError(f"{what}, and PySpark cannot be imported here: {error}. {_WITH_SPARK}") from error
+    if not hasattr(module, "__version__"):
+        places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+        place = next(filter(None, places), "nowhere")
+        raise ConfigurationError(
+            f"{what}, and the module pyspark that is imported here, from {place!r}, is not PySpark. Rename that file "
+            f"or folder. Is there no PySpark? {_WITH_SPARK}"
+        )
+    return module
+
+
+_WITH_SPARK = (
+    "Install it: pip install 'penstock[spark]'; on a platform that has a Spark (Databricks, EMR, Dataproc), start the "
+    "program with the Python of the platform or by its spark-submit instead. Or run the program without Spark: "
+    'executor="local", the setting penstock.executor=local, PENSTOCK_EXECUTOR=local, or penstock run --local.'
+)
+
+
 def lacking(what: str, extra: str, error: ImportError) -> ConfigurationError:
     """The error where an optional library is not there."""
     return ConfigurationError(

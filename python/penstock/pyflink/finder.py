@@ -86,6 +86,22 @@ class AbsentModule(ModuleType):
         return value
 
 
+class Py4JFinder(MetaPathFinder):
+    """Is asked last, and says how to get py4j, which programs have from apache-flink."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """None for other modules; a ModuleNotFoundError for py4j."""
+        if fullname == "py4j":
+            raise ModuleNotFoundError(
+                "No module named 'py4j'. Apache Flink's package brings it, and so does PySpark: pip install "
+                "'penstock[spark]', or pip install py4j to catch its Py4JJavaError without Spark.",
+                name=fullname,
+            )
+        return None
+
+
 class PyFlinkFinder(MetaPathFinder, Loader):
     """Finds ``pyflink.x`` at ``penstock.pyflink.x``."""
 
@@ -143,3 +159,4 @@ def install() -> None:
             "`penstock run --pyflink`."
         )
     sys.meta_path.insert(0, PyFlinkFinder())
+    sys.meta_path.append(Py4JFinder())

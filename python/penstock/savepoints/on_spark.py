@@ -10,6 +10,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
+from penstock.common.extras import pyspark
 from penstock.common.jobs.job_control import JobControl
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.connectors.spark.spark_types import data_type, schema_of
@@ -140,6 +141,7 @@ def frame_of(
             f"Not all of {types} are types of Spark's columns. Read the state here, read(…).to_spark(spark), which "
             "infers the types."
         )
+    pyspark("Savepoint.to_spark() makes a DataFrame of Spark")
     from pyspark.sql.types import StructType
 
     from penstock.spark.inside_pyspark import without_pandas

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.common.extras import pyspark
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -23,6 +25,8 @@ def execution_edges(
     """The columns and rows of ``execution_graph.execution_edges()``, in no order, as a DataFrame that the executors
     expand. O(P + Q) on the driver for P producers and Q consumers."""
     import pyarrow
+
+    pyspark("execution_edges() makes a DataFrame of Spark")
     from pyspark.sql import functions as F
 
     if edges_per_task < 1:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from penstock.common.extras import pyspark
 from penstock.common.jobs.job import JobExecutionResult
 from penstock.common.jobs.job_control import JobControl
 from penstock.common.settings.settings import sparks
@@ -98,6 +99,7 @@ class SparkExecutor:
         """Check a program, before Spark starts, and return what runs it to its end, in any thread; ``control`` can
         cancel the run."""
         job = JobRun(pipeline, control)
+        _check_pyspark(pipeline)
         deployment = job.deployment
 
         def run() -> JobExecutionResult:
@@ -135,6 +137,7 @@ class SparkExecutor:
         from penstock.spark.lowering import lower
 
         _refuse_steps(pipeline)
+        _check_pyspark(pipeline)
         deployment = deploy_restored(pipeline)
         base, session = self._sessions_of(deployment)
         with ending(session):  # it was there to look at the settings
@@ -166,6 +169,11 @@ def _equipped(session: Any, base: Any, deployment: Deployment, control: JobContr
     """Have the tasks of a session find what they need: this package, the program's files, those that it reads."""
     check_places(session, deployment, equip(session, base, control))
     ship(session, deployment.archive)
+
+
+def _check_pyspark(pipeline: Pipeline) -> None:
+    """Refuse to run a program without PySpark, before anything of it is seen or runs in the background."""
+    pyspark(f"The job {pipeline.name!r} is to run on Spark")
 
 
 def _refuse_steps(pipeline: Pipeline) -> None:

@@ -94,10 +94,10 @@ def _read_failure(details: str) -> PenstockError:
 
 def is_sparks(error: BaseException | None) -> bool:
     """Whether an exception is one that Spark has raised on the driver."""
-    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    return isinstance(error, PySparkException | Py4JJavaError)
+    py4j = sys.modules.get("py4j.protocol")  # a client of Spark Connect may be without
+    return isinstance(error, (PySparkException, *([] if py4j is None else [py4j.Py4JJavaError])))
 
 
 _NEEDS: dict[tuple[str, ...], str] = {

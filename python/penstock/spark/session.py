@@ -16,9 +16,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from penstock.common.extras import pyspark
 from penstock.errors import ConfigurationError
 from penstock.job.shipped_files import same_python
 from penstock.spark import inside_pyspark
+from penstock.spark.installation import check_home, check_installed, is_databricks
 
 _NOTICES = (b"WARNING: Using incubator modules",)
 
@@ -104,22 +106,31 @@ def open_session(master: str | None, config: Mapping[str, str], python: str | No
     """The SparkSession of this process, started if there is none. ``config`` wins over our settings, and is checked
     only if the session runs. ``master`` is by default that of the configuration or ``spark-submit``, ``python``, of the
     workers, PYSPARK_PYTHON or the one of this process."""
-    import pyspark
-
-    check_version(pyspark.__version__)
+    module = pyspark("A Spark is to be started")
+    wanted = master or config.get("spark.master")
+    check_installed(module, local=_server(wanted) is None)
+    if not is_databricks(module):  # another PySpark beside it, which the check advises, would do harm
+        check_version(module.__version__)
     settings = {key: value for key, value in config.items() if key != "spark.master"}
     with _STARTING:
-        return _opened(master or config.get("spark.master"), settings, python or settings.get("spark.pyspark.python"))
+        return _opened(module, wanted, settings, python or settings.get("spark.pyspark.python"))
 
 
 _STARTING = threading.Lock()
 _started: dict[str, str] = {}  # the settings that the session of our own was started with
 
 
-def _opened(wanted: str | None, settings: dict[str, str], python: str | None) -> Any:
-    remote = os.environ.get("SPARK_REMOTE") if wanted is None else wanted if wanted.startswith("sc://") else None
-    if remote:
-        return _connected(remote, settings, python)
+def _server(wanted: str | None) -> str | None:
+    """The server of Spark Connect that is asked for, if it is one."""
+    if wanted is None:
+        return os.environ.get("SPARK_REMOTE") or None
+    return wanted if wanted.startswith("sc://") else None
+
+
+def _opened(module: Any, wanted: str | None, settings: dict[str, str], python: str | None) -> Any:
+    server = _server(wanted)
+    if server is not None:
+        return _connected(server, settings, python)
     from pyspark.sql import SparkSession
 
     if inside_pyspark.runs_here():
@@ -136,6 +147,7 @@ def _opened(wanted: str | None, settings: dict[str, str], python: str | None) ->
     submitted = inside_pyspark.submitted()
     if not submitted:
         check_java()
+        check_home(module)
         _check_jars(settings.get("spark.jars", ""))
         logger = logging.getLogger("py4j")
         if logger.level == logging.NOTSET:  # its notices do not belong into a program's log
@@ -232,17 +244,16 @@ def archive_path() -> Path | None:
     """The file of Spark's classes as the JVM keeps them in memory, for this process's Java and Spark: with it a JVM
     starts in half the CPU time, and without it nothing changes. ``penstock prepare`` makes it. None without a Java that
     says which it is."""
-    import pyspark
-
+    module = pyspark("Spark's classes are to be kept in a file")
     java = shutil.which("java")
     home = os.environ.get("JAVA_HOME") or (java and os.path.dirname(os.path.dirname(os.path.realpath(java))))
     release = Path(os.path.realpath(home), "release") if home else None
     if release is None or not release.is_file():
         return None
-    spark = [pyspark.__version__, os.path.dirname(pyspark.__file__ or "")]
+    spark = [module.__version__, os.path.dirname(module.__file__ or "")]
     identity = "\0".join([str(release.parent), release.read_text(), *spark])
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "penstock")
-    return cache / f"spark-{pyspark.__version__}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.jsa"
+    return cache / f"spark-{module.__version__}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.jsa"
 
 
 def java_options() -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from penstock.common import checks
+from penstock.common.extras import pyspark
 from penstock.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.connectors.spark.frames import FrameSink, FrameSource
 from penstock.connectors.spark.spark_types import check_declared, check_fields, schema_of, type_of, undeclared
@@ -117,6 +118,7 @@ def frame_source(
 ) -> FrameSource:
     """The DataFrame of ``from_spark`` as a source, in the order of a column, or, if ``timed``, of its files."""
     if not (hasattr(df, "isStreaming") and hasattr(df, "schema")) or isinstance(df, type):
+        pyspark("from_spark() reads a DataFrame of Spark")
         checks.refuse(
             f"from_spark() was given {checks.shown(df)}, which is not a Spark DataFrame. Give spark.read.…, "
             "spark.table('…') or spark.createDataFrame(…)."
@@ -160,6 +162,7 @@ def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
         return cast("Mapping[str, Any]", schema)
     parsed = schema
     if isinstance(schema, str):
+        pyspark(f"{call}() was given the schema {schema!r}, which Spark reads")
         from pyspark.sql.types import StructType
 
         try:

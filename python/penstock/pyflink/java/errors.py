@@ -1,4 +1,5 @@
-"""Failures as PyFlink's programs catch them: Penstock's errors that are py4j's ``Py4JJavaError`` too."""
+"""Failures as PyFlink's programs catch them: Penstock's errors that are py4j's ``Py4JJavaError`` too. Where there is no
+py4j, which PySpark brings, a program cannot name that class, and they are Penstock's alone."""
 
 from __future__ import annotations
 
@@ -41,20 +42,22 @@ class JavaThrowable(JavaObject):
 @cache
 def _both(kind: type[PenstockError]) -> type[PenstockError]:
     """A class of errors that are py4j's too."""
-    from py4j.protocol import Py4JJavaError  # comes with pyspark, and takes a while to load
-
+    try:
+        from py4j.protocol import Py4JJavaError  # takes a while to load
+    except ImportError:
+        bases: tuple[type[Any], ...] = (kind,)
+    else:
+        bases = (kind, Py4JJavaError)
     members = {"__module__": kind.__module__, "__str__": kind.__str__, "__doc__": kind.__doc__}
     if "__str__" not in {name for base in kind.__mro__[:-2] for name in vars(base)}:
         members["__str__"] = Exception.__str__
     members["__reduce__"] = lambda self: (as_java, (self.java_exception.error,))
-    return type(kind.__name__, (kind, Py4JJavaError), members)
+    return type(kind.__name__, bases, members)
 
 
 def as_java(error: PenstockError) -> PenstockError:
     """The same failure as an error that ``except Py4JJavaError`` catches too, with its cause and traceback."""
-    from py4j.protocol import Py4JJavaError
-
-    if isinstance(error, Py4JJavaError):
+    if hasattr(error, "java_exception"):
         return error
     kind = _both(type(error))
     java_error = kind.__new__(kind, *error.args)
