@@ -160,10 +160,10 @@ def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
         return cast("Mapping[str, Any]", schema)
     parsed = schema
     if isinstance(schema, str):
-        from pyspark.sql.types import StructType
+        from penstock.spark import inside_pyspark
 
         try:
-            parsed = StructType.fromDDL(schema)
+            parsed = inside_pyspark.parsed(schema)
         except PenstockError:
             raise
         except Exception as error:
