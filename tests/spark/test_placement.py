@@ -99,8 +99,8 @@ def test_tasks_without_a_row_run(spark, way, slots, adaptive):
 
 def test_a_very_wide_exchange(spark, way):
     """As many as a plan has; few of them get a row."""
-    session, partitions = job_session(spark), 300
-    slots = [0, 1, 150, 299]
+    session, partitions = job_session(spark), 100
+    slots = [0, 1, 50, 99]
     tasks = tasks_of(sending(session, [slots, slots], partitions), partitions)
     assert [task for task, _ in tasks] == list(range(partitions))
     assert {task: came for task, came in tasks if came} == {slot: [slot, slot] for slot in slots}

@@ -55,7 +55,9 @@ class Spark:
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
         )
         if run.returncode:
-            raise Failed(f"{' '.join(arguments)[:300]}\n{(run.stdout + run.stderr).strip()[-3_000:]}")
+            raise Failed(
+                f"status {run.returncode} of {' '.join(arguments)[:300]}\n{(run.stdout + run.stderr).strip()[-3_000:]}"
+            )
         return run.stdout.strip().rpartition("\n")[2]
 
 
@@ -114,11 +116,11 @@ def main() -> int:
     """The command; how many versions have failed."""
     chosen = _options()
     pythons = {version: _python(version) for version in chosen.versions}
-    there = [version for version, python in pythons.items() if not isinstance(python, Missing)]
+    existing = [version for version, python in pythons.items() if not isinstance(python, Missing)]
     results: dict[str, dict[str, str]] = {version: {} for version in chosen.versions}
     failures = 0
-    for index, version in enumerate(there):
-        python, beside = pythons[version], pythons[there[index - 1]]
+    for index, version in enumerate(existing):
+        python, beside = pythons[version], pythons[existing[index - 1]]
         spark = Spark(version, str(python), str(beside))
         for name in chosen.parts:
             results[version][name] = result = _part(spark, name)
@@ -128,7 +130,7 @@ def main() -> int:
     for version, python in pythons.items():
         if isinstance(python, Missing):
             print(f"{version} was not run: {python}")
-    if set(PARTS) <= set(chosen.parts) and there == list(VERSIONS) and not failures:
+    if set(PARTS) <= set(chosen.parts) and existing == list(VERSIONS) and not failures:
         write(results, list(PARTS))
     return failures
 

@@ -49,10 +49,10 @@ def interpreter(version: str) -> str:
     """A Python that the version of Spark is for."""
     if version != "3.5" or sys.version_info < (3, 12):
         return getattr(sys, "_base_executable", sys.executable)
-    found = next(filter(None, map(shutil.which, OLDER)), None)
-    if found is None:
+    python = next(filter(None, map(shutil.which, OLDER)), None)
+    if python is None:
         raise Missing(f"it needs one of {', '.join(OLDER)} on the PATH")
-    return found
+    return python
 
 
 def requirements(version: str) -> list[str]:

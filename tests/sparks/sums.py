@@ -27,11 +27,13 @@ SETTINGS = {"penstock.step.available-now": "true", "penstock.step.records": "50"
 class Numbers(Source[int]):
     """0, 1, … up to those that there are; more may come."""
 
-    def __init__(self, available: int) -> None:
-        self.available = available
+    bounded = False
+
+    def __init__(self, count: int) -> None:
+        self.count = count
 
     def splits(self, parallelism: int) -> Sequence[Split]:
-        return [Split("numbers", 0, self.available, finite=False)]
+        return [Split("numbers", 0, self.count, finite=False)]
 
     def limited(self, split: Split, records: int) -> Split:
         return Split(split.id, split.start, min(split.end, split.start + records), finite=False)

@@ -121,15 +121,6 @@ def frame_of(session: Any, table: Any) -> Any:
     return session.createDataFrame(rows, from_arrow_schema(table.schema))
 
 
-def parsed(ddl: str) -> Any:
-    """The schema that a text describes. Before 4.0 there is no public way, and a SparkSession has to be there.
-    Checked against 3.5 to 4.3."""
-    from pyspark.sql import types
-
-    read: Any = getattr(types.StructType, "fromDDL", None) or types._parse_datatype_string
-    return read(ddl)
-
-
 def struct_of(schema: Mapping[str, Any]) -> Any:
     """A schema in the form of its ``jsonValue()`` as pyspark has it. Refused if a type is newer than that, as are
     ``time`` before 4.1 and ``variant`` before 4.0. Checked against 3.5 to 4.3."""

@@ -105,7 +105,7 @@ class Level:
     folder: str | None = None  # for the files of buffers
 
     def hop(self, slot: int) -> int:
-        """What brings a row to its slot, or to any that is fixed, where the next level does not have it."""
+        """The entry that brings a row to its slot, or to a fixed one if the next level does not have it."""
         return self.hops[slot % len(self.hops)]
 
 

@@ -49,7 +49,7 @@ def numbers_by_partition(partitions: int) -> Sequence[int]:
 
 
 def hash_of(number: int) -> int:
-    """What ``hash()`` of Spark gives for an int that is not negative."""
+    """The value of Spark's ``hash()`` for an int that is not negative."""
     k = number * 0xCC9E2D51 & _MASK
     k = (k << 15 | k >> 17) * 0x1B873593 & _MASK
     h = _SEED ^ k

@@ -254,7 +254,7 @@ def archive_path() -> Path | None:
 
 
 def _release_file() -> Path | None:
-    """What Java says which it is by; None without a Java, or if it does not."""
+    """The file in which Java says which it is; None without a Java, or if it has none."""
     java = shutil.which("java")
     home = os.environ.get("JAVA_HOME") or (java and os.path.dirname(os.path.dirname(os.path.realpath(java))))
     release = Path(os.path.realpath(home), "release") if home else None
@@ -295,10 +295,10 @@ def check_java() -> None:
             "PENSTOCK_EXECUTOR=local."
         )
     release = _release_file()
-    found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', release.read_text(), re.MULTILINE) if release else None
-    if release and found and not (8 <= int(found[1]) <= 17 if spark < (4, 0) else int(found[1]) >= 17):
+    java = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', release.read_text(), re.MULTILINE) if release else None
+    if release and java and not (8 <= int(java[1]) <= 17 if spark < (4, 0) else int(java[1]) >= 17):
         raise ConfigurationError(
-            f"{needs}, and the one in {str(release.parent)!r} is Java {found[1]}. Set JAVA_HOME to another."
+            f"{needs}, and the one in {str(release.parent)!r} is Java {java[1]}. Set JAVA_HOME to another."
         )
 
 

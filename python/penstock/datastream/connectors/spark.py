@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from penstock.common import checks
 from penstock.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.connectors.spark.frames import FrameSink, FrameSource
-from penstock.connectors.spark.spark_types import check_declared, check_fields, schema_of, type_of, undeclared
+from penstock.connectors.spark.spark_types import check_declared, check_fields, from_ddl, schema_of, type_of, undeclared
 from penstock.datastream.connectors.base import Sink
 from penstock.errors import PenstockError, UnsupportedError
 
@@ -160,10 +160,8 @@ def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
         return cast("Mapping[str, Any]", schema)
     parsed = schema
     if isinstance(schema, str):
-        from penstock.spark import inside_pyspark
-
         try:
-            parsed = inside_pyspark.parsed(schema)
+            parsed = from_ddl(schema)
         except PenstockError:
             raise
         except Exception as error:
