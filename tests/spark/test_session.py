@@ -32,7 +32,8 @@ def test_a_missing_java_is_explained(monkeypatch, tmp_path):
         ("3.5.6", "1.8.0_412", None),
         ("3.5.6", "17.0.15", None),
         ("3.5.6", "21.0.4", r"Spark 3\.5 needs Java 8, 11 or 17, and the one in '.*' is Java 21"),
-        ("4.0.1", "11.0.2", r"Spark 4\.0 needs Java 17 or newer, and the one in '.*' is Java 11"),
+        ("4.0.1", "11.0.2", r"Spark 4\.0 needs Java 17 or 21, and the one in '.*' is Java 11"),
+        ("4.1.4", "25", r"Spark 4\.1 needs Java 17 or 21, and the one in '.*' is Java 25"),
         ("4.3.0", "25", None),
     ],
 )

@@ -279,10 +279,19 @@ def _check_jars(jars: str) -> None:
             )
 
 
+_JAVAS: tuple[tuple[tuple[int, int], str, int, float], ...] = (
+    ((4, 0), "8, 11 or 17", 8, 17),  # on 21 its Arrow finds no memory
+    ((4, 2), "17 or 21", 17, 23),  # on 25 neither its Hadoop nor its Arrow starts
+    ((NEWEST[0] + 1, 0), "17 or newer", 17, float("inf")),
+)
+"""Before a version of Spark: which Java it needs, in words and as the oldest and the newest."""
+
+
 def check_java() -> None:
     """Refuse to start without a Java of Spark's, in words that help."""
     spark = inside_pyspark.version()
-    needs = f"Spark {'.'.join(map(str, spark))} needs {'Java 8, 11 or 17' if spark < (4, 0) else 'Java 17 or newer'}"
+    javas, oldest, newest = next(row for before, *row in _JAVAS if spark < before)
+    needs = f"Spark {'.'.join(map(str, spark))} needs Java {javas}"
     home = os.environ.get("JAVA_HOME")
     if home and not os.access(os.path.join(home, "bin", "java"), os.X_OK):
         raise ConfigurationError(
@@ -296,7 +305,7 @@ def check_java() -> None:
         )
     release = _release_file()
     java = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', release.read_text(), re.MULTILINE) if release else None
-    if release and java and not (8 <= int(java[1]) <= 17 if spark < (4, 0) else int(java[1]) >= 17):
+    if release and java and not oldest <= int(java[1]) <= newest:
         raise ConfigurationError(
             f"{needs}, and the one in {str(release.parent)!r} is Java {java[1]}. Set JAVA_HOME to another."
         )
