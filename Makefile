@@ -15,7 +15,7 @@ ifndef BESIDE
 .NOTPARALLEL:
 endif
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink bench-nexmark pyflink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons check-sparks test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink bench-nexmark pyflink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes, and not make's job server
@@ -72,6 +72,9 @@ check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests tha
 
 check-pythons: $(VENV)/.wheel ## the tests without Spark on Python 3.10 to 3.14, where installed, with one wheel for all
 	@.ci/check-pythons "$(VENV)" "$(VENV)/wheel" $(QUICK) $(ARGS)
+
+check-sparks: $(VENV)/.checks ## one package on Spark 3.5 to 4.3, each in an environment of its own (2 GB of downloads, half an hour; ARGS='3.5 4.0', ARGS=--all); writes the table of docs/clusters.md
+	$(BIN)/python -m tests.sparks $(ARGS)
 
 test: $(VENV)/.made ## every check, with the package installed from its wheel: lint, tests, documentation, benches, instruction counts
 	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) $(VENV)/.tested-wheel $(VENV)/.groups

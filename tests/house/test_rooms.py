@@ -216,6 +216,7 @@ ROOMS = {
         "edges",
         "frames",
         "step_level",
+        "placement",
         "lowering",
         "spark_job",
         "affinity",

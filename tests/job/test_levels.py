@@ -87,7 +87,7 @@ def test_a_line_passes_records_on_as_they_come():
 
 def level_of(deployment, index):
     following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
-    return lowering.Level(index, deployment.levels[index], following, deployment.job, ())
+    return lowering.Level(index, deployment.levels[index], range(following), deployment.job, ())
 
 
 def test_levels_without_passers_by_do_not_sort_rows_out(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from penstock.common import Types
@@ -13,6 +14,7 @@ from penstock.errors import SavepointError
 from penstock.job.savepoint.contents import verify
 from penstock.job.savepoint.store import read_savepoint
 from penstock.savepoints import KeyedStateBootstrapFunction, Savepoint, SavepointWriter
+from penstock.spark.inside_pyspark import batches_of
 from tests.savepoints.programs import ALL, BY, FRESH, LAST, PAIRS, PEOPLE, SUM, outputs
 
 pytestmark = pytest.mark.spark
@@ -56,7 +58,8 @@ def test_executors_make_what_one_process_makes(spark: Any, tmp_path: Path) -> No
     read = {name: on_spark.to_spark(spark, "many", name) for name in ("last", "by")}
     assert read["last"].schema.simpleString() == "struct<key:string,value:bigint>"
     for name, computed in read.items():
-        assert computed.toArrow().sort_by("key") == here.read("many", name).to_arrow().sort_by("key")
+        table = pa.Table.from_batches(batches_of(computed))
+        assert table.sort_by("key") == here.read("many", name).to_arrow().sort_by("key")
     fresh = on_spark.to_spark(spark, "many", "fresh")
     assert fresh.columns == ["key", "value", "last_access"]
     assert fresh.rdd.getNumPartitions() == 3

@@ -13,6 +13,7 @@ import pyspark
 import pytest
 
 import penstock
+from penstock.errors import UnsupportedError
 from penstock.spark import inside_pyspark, session
 
 JARS = Path(pyspark.__file__).parent / "jars"
@@ -54,9 +55,17 @@ def test_the_daemon_and_the_worker():
     assert "manager" in inspect.getsource(importlib.import_module("pyspark.daemon")).split("__main__")[1]
 
 
-@pytest.mark.parametrize("name", [inside_pyspark.DAEMON_SETTING, inside_pyspark.SOCKET_SETTING])
-def test_settings_that_are_documented_nowhere(name):
-    assert name.encode() in classes("core").read("org/apache/spark/internal/config/Python$.class")
+def test_the_setting_that_is_documented_nowhere():
+    text = classes("core").read("org/apache/spark/internal/config/Python$.class")
+    assert inside_pyspark.DAEMON_SETTING.encode() in text
+
+
+def test_a_worker_over_tcp_waits_for_the_secret():
+    from pyspark import daemon
+
+    source = inspect.getsource(daemon)
+    assert "authenticated = False" in source or 'os.environ.get("PYTHON_UNIX_DOMAIN_ENABLED"' in source
+    assert all(part in source for part in ('os.environ["PYTHON_WORKER_FACTORY_SECRET"]', '"ok"', '"err"'))
 
 
 def test_every_setting_of_a_session_is_one_of_spark():
@@ -68,13 +77,41 @@ def test_every_setting_of_a_session_is_one_of_spark():
         if re.search(r"/config/[^/]*\.class$|/(SQLConf|StaticSQLConf)\$?\.class$", name)
     ]
     text = b"".join(classes(jar).read(name) for jar, name in places)
-    names = {*session.STATIC, *session.LOCAL, *session.PER_JOB} - {"spark.app.name"}
+    names = {*session.STATIC, *session.LOCAL, *session.PER_JOB, *session.WITH_FRAMES} - {"spark.app.name"}
     assert len(names) > 8
-    assert {name for name in names if name.encode() not in text} == set()
+    newer = {name for name, since in SINCE.items() if inside_pyspark.version() < since}
+    assert {name for name in names if name.encode() not in text} == newer
+
+
+SINCE = {
+    inside_pyspark.BYTES_SETTING: (4, 0),
+    inside_pyspark.SOCKET_SETTING: (4, 1),
+    inside_pyspark.UNION_SETTING: (4, 1),
+}
+"""The settings that are not in all versions."""
+
+
+def test_what_is_newer_than_the_oldest_spark():
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.conf import RuntimeConfig
+
+    version = inside_pyspark.version()
+    assert hasattr(DataFrame, "toArrow") is hasattr(RuntimeConfig, "getAll") is (version >= (4, 0))
+    assert hasattr(DataFrame, "repartitionById") is (version >= (4, 1))
+    assert inside_pyspark.limits_bytes() is (version >= SINCE[inside_pyspark.BYTES_SETTING])
+    assert hasattr(DataFrame, "_collect_as_arrow") or version >= (4, 0)
+    assert hasattr(SparkSession, "createDataFrame")
+
+
+def test_types_that_this_pyspark_does_not_have_are_refused():
+    field = {"name": "at", "nullable": True, "metadata": {}}
+    assert inside_pyspark.struct_of({"type": "struct", "fields": [{**field, "type": "long"}]})
+    with pytest.raises(UnsupportedError, match=r"does not have all the types of the columns at moment: "):
+        inside_pyspark.struct_of({"type": "struct", "fields": [{**field, "type": "moment"}]})
 
 
 def test_the_class_that_is_named():
-    assert inside_pyspark.CHECKPOINT_MANAGER.replace(".", "/") + ".class" in classes("sql").namelist()
+    assert inside_pyspark.checkpoint_manager().replace(".", "/") + ".class" in classes("sql").namelist()
 
 
 def test_the_status_of_tasks_and_its_json():

@@ -19,6 +19,7 @@ from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.elementwise import StreamFilter, StreamMap
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, StreamSource
+from penstock.spark.inside_pyspark import settings_of
 from penstock.spark.session import job_session, open_session
 from tests.job.programs import Program
 from tests.job.shapes import every_shape, word_count
@@ -171,11 +172,11 @@ def test_reading_and_writing_files(executor, tmp_path):
 def test_a_given_session_is_not_changed(spark, executor):
     from pyspark.sql import SparkSession
 
-    before, active = dict(spark.conf.getAll), SparkSession.getActiveSession()
+    before, active = settings_of(spark), SparkSession.getActiveSession()
     program = Program()
     program.collect(program.source([1]))
     executor.execute(program.pipeline())
-    assert dict(spark.conf.getAll) == before
+    assert settings_of(spark) == before
     assert SparkSession.getActiveSession() is active
     assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
     assert before

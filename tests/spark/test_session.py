@@ -26,6 +26,29 @@ def test_a_missing_java_is_explained(monkeypatch, tmp_path):
         check_java()
 
 
+@pytest.mark.parametrize(
+    ("spark", "java", "refused"),
+    [
+        ("3.5.6", "1.8.0_412", None),
+        ("3.5.6", "17.0.15", None),
+        ("3.5.6", "21.0.4", r"Spark 3\.5 needs Java 8, 11 or 17, and the one in '.*' is Java 21"),
+        ("4.0.1", "11.0.2", r"Spark 4\.0 needs Java 17 or 21, and the one in '.*' is Java 11"),
+        ("4.1.4", "25", r"Spark 4\.1 needs Java 17 or 21, and the one in '.*' is Java 25"),
+        ("4.3.0", "25", None),
+    ],
+)
+def test_a_java_of_another_version_is_refused(monkeypatch, tmp_path, spark, java, refused):
+    import pyspark
+
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").touch(mode=0o755)
+    (tmp_path / "release").write_text(f'IMPLEMENTOR="nobody"\nJAVA_VERSION="{java}"\n')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr(pyspark, "__version__", spark)
+    with contextlib.nullcontext() if refused is None else pytest.raises(ConfigurationError, match=refused):
+        check_java()
+
+
 def test_a_jar_that_is_not_there_is_refused(tmp_path):
     here = tmp_path / "here.jar"
     here.touch()

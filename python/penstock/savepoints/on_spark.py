@@ -142,14 +142,12 @@ def frame_of(
             "infers the types."
         )
     pyspark("Savepoint.to_spark() makes a DataFrame of Spark")
-    from pyspark.sql.types import StructType
-
-    from penstock.spark.inside_pyspark import without_pandas
+    from penstock.spark.inside_pyspark import struct_of, without_pandas
 
     _equip(spark)
     task = partial(_read, read, tuple(names), [field["type"] for field in schema["fields"]], options_now())
     with without_pandas():
-        return spark.range(0, subtasks, 1, subtasks).mapInArrow(task, StructType.fromJson(dict(schema)))
+        return spark.range(0, subtasks, 1, subtasks).mapInArrow(task, struct_of(schema))
 
 
 def _read(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.common.extras import pyspark
+from penstock.spark.inside_pyspark import frame_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,7 +32,7 @@ def execution_edges(
 
     if edges_per_task < 1:
         raise ValueError(f"edges_per_task is {edges_per_task}, expected a number of rows of 1 or more")
-    groups = spark.createDataFrame(pyarrow.table(execution_graph.consumed_partition_groups()))
+    groups = frame_of(spark, pyarrow.table(execution_graph.consumed_partition_groups()))
     width = F.expr("last_partition - first_partition + 1")
     step = F.greatest(F.lit(1), F.floor(F.lit(max(1, edges_per_task // PIECES_PER_TASK)) / width)).cast("int")
     starts = F.explode(F.sequence("first_subtask", "last_subtask", "step")).alias("piece")

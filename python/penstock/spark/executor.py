@@ -15,7 +15,7 @@ from penstock.job.deployment import Deployment, runs_in_steps
 from penstock.job.run import JobRun, deploy_restored
 from penstock.job.steps.loop import StepLoop
 from penstock.runtime.config.tasks import TaskReport
-from penstock.spark.frames import is_connect, write_step
+from penstock.spark.frames import is_connect, spark_schema, write_step
 from penstock.spark.session import (
     DEFAULT_MASTER,
     check_python,
@@ -167,6 +167,8 @@ class SparkExecutor:
 
 def _equipped(session: Any, base: Any, deployment: Deployment, control: JobControl) -> None:
     """Have the tasks of a session find what they need: this package, the program's files, those that it reads."""
+    for table in deployment.tables:
+        spark_schema(table)  # refused now, and not when it is to be written
     check_places(session, deployment, equip(session, base, control))
     ship(session, deployment.archive)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.connectors.spark.frames import staged
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.runtime.exchange.gate import TABLE
-from penstock.spark.inside_pyspark import empty_frame, rebound, scans_files, without_pandas
+from penstock.spark.inside_pyspark import empty_frame, rebound, scans_files, struct_of, without_pandas
 from penstock.storage.stores import configure
 
 if TYPE_CHECKING:
@@ -105,10 +105,8 @@ def _partitioned(frame: Any, session: Any, parallelism: int) -> tuple[Any, int]:
 
 def spark_schema(table: Table) -> Any:
     """The schema of a table, as pyspark has it."""
-    from pyspark.sql.types import StructType
-
     assert table.sink.schema is not None, "the deployment knows it"
-    return StructType.fromJson(dict(table.sink.schema))
+    return struct_of(table.sink.schema)
 
 
 def unpacking(table: Table, rows: Run | None = None) -> Run:

@@ -7,25 +7,34 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import signal
 import socket
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-CHECKED = "4.3.0"
-"""The pyspark whose insides these are. ``tests/spark/test_inside_pyspark.py`` looks each up in the installed one."""
+from penstock.errors import UnsupportedError
+
+CHECKED = "3.5 to 4.3"
+"""The pysparks whose insides these are. ``tests/spark/test_inside_pyspark.py`` looks each up in the installed one."""
 
 DAEMON_SETTING = "spark.python.daemon.module"
 """The module that Spark starts in the place of its own Python daemon. Elsewhere it has no effect."""
 
 SOCKET_SETTING = "spark.python.unix.domain.socket.enabled"
-"""Workers talk to the JVM over a Unix domain socket. Elsewhere it has no effect."""
+"""Workers talk to the JVM over a Unix domain socket. Before 4.1 it has no effect."""
 
-CHECKPOINT_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-"""The manager of checkpoints that works with any file system. Only a streaming query would notice its absence."""
+BYTES_SETTING = "spark.sql.execution.arrow.maxBytesPerBatch"
+"""How large Arrow batches for workers are. Before 4.0 it has no effect: see :func:`limits_bytes`."""
+
+UNION_SETTING = "spark.sql.unionOutputPartitioning"
+"""Whether partitions of a union lie upon each other. Before 4.1 it has no effect, and they never do."""
+
+CHECKPOINT_MANAGER = "org.apache.spark.sql.execution.streaming{}.FileSystemBasedCheckpointFileManager"
+"""The manager of checkpoints that works with any file system; see :func:`checkpoint_manager`."""
 
 WORKER = "pyspark.worker"  # the module that runs in a worker, loaded once by our daemon for all of them
 
@@ -33,7 +42,8 @@ ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
 """Archives that Spark puts on the path of its workers, by the beginnings of their names. Others only cost time."""
 
 LOOKS_FOR_PANDAS = "pyspark.testing.utils"
-"""The module that pyspark's converters for the JVM import at its first call, and that looks for pandas."""
+"""The module that pyspark's converters for the JVM import at its first call, and that looks for pandas. Before 4.0 they
+do not, and it loads all of pandas."""
 
 WRITER = "org.apache.spark.status.api.v1.JacksonMessageWriter"
 """Writes values as Spark's REST interface does."""
@@ -50,7 +60,7 @@ _PANDAS = threading.Lock()
 @contextlib.contextmanager
 def without_pandas() -> Iterator[None]:
     """Within the block plans are built without ``mapInArrow``'s check for pandas. Where a version has it elsewhere, it
-    runs, and says what to install. Checked against 4.3.0."""
+    runs, and says what to install. Checked against 3.5 to 4.3."""
     from pyspark.sql.pandas import functions
 
     with _PANDAS:
@@ -66,22 +76,85 @@ def without_pandas() -> Iterator[None]:
 
 
 def import_quietly(*modules: str) -> None:
-    """Import modules of pyspark without their warning that pandas is too new. A module that cannot be imported is left
-    out: who needs it says why. Checked against 4.3.0."""
+    """Import :data:`LOOKS_FOR_PANDAS` and modules of pyspark without their warning that pandas is too new. A module
+    that cannot be imported is left out: who needs it says why. Checked against 3.5 to 4.3."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        for module in modules:
+        for module in (*((LOOKS_FOR_PANDAS,) if version() >= (4, 0) else ()), *modules):
             with contextlib.suppress(ImportError):
                 importlib.import_module(module)
 
 
+def version() -> tuple[int, ...]:
+    """The first two numbers of the installed pyspark, which are those of its Spark. Checked against 3.5 to 4.3."""
+    from pyspark import __version__
+
+    return tuple(map(int, re.findall(r"\d+", __version__)[:2]))
+
+
+def limits_bytes() -> bool:
+    """Whether :data:`BYTES_SETTING` has an effect. Checked against 3.5 to 4.3."""
+    return version() >= (4, 0)
+
+
+def checkpoint_manager() -> str:
+    """The class of :data:`CHECKPOINT_MANAGER`. Only a streaming query would notice its absence.
+    Checked against 3.5 to 4.3."""
+    return CHECKPOINT_MANAGER.format(".checkpointing" if version() >= (4, 1) else "")
+
+
+def batches_of(frame: Any) -> list[Any]:
+    """Run a DataFrame; its rows as Arrow batches. Before 4.0 the public ``toArrow`` is not there, but what it calls.
+    Checked against 3.5 to 4.3."""
+    batches: list[Any] = frame.toArrow().to_batches() if hasattr(frame, "toArrow") else frame._collect_as_arrow()
+    return batches
+
+
+def frame_of(session: Any, table: Any) -> Any:
+    """An Arrow table as a DataFrame. Before 4.0 ``createDataFrame`` takes no table, but rows.
+    Checked against 3.5 to 4.3."""
+    if version() >= (4, 0):
+        return session.createDataFrame(table)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return session.createDataFrame(rows, from_arrow_schema(table.schema))
+
+
+def struct_of(schema: Mapping[str, Any]) -> Any:
+    """A schema in the form of its ``jsonValue()`` as pyspark has it. Refused if a type is newer than that, as are
+    ``time`` before 4.1 and ``variant`` before 4.0. Checked against 3.5 to 4.3."""
+    from pyspark.sql.types import StructType
+
+    try:
+        return StructType.fromJson(dict(schema))
+    except Exception as error:
+        here = ".".join(map(str, version()))
+        columns = ", ".join(f"{field['name']} {field['type']}" for field in schema["fields"])
+        raise UnsupportedError(
+            f"PySpark {here} does not have all the types of the columns {columns}: {error}. Use other ones, texts for "
+            "times of day, say, or a newer Spark ('time' came with 4.1)."
+        ) from error
+
+
+def settings_of(session: Any) -> dict[str, str]:
+    """What is set in a session. Before 4.0 only the JVM says it. Checked against 3.5 to 4.3."""
+    if hasattr(session.conf, "getAll"):
+        return dict(session.conf.getAll)
+    pairs, settings = session._jsparkSession.conf().getAll().iterator(), {}
+    while pairs.hasNext():
+        pair = pairs.next()
+        settings[pair._1()] = pair._2()
+    return settings
+
+
 def rebound(frame: Any, session: Any) -> Any:
-    """A DataFrame of Spark Connect, a plan without results, in a clone of its session. Checked against 4.3.0."""
+    """A DataFrame of Spark Connect, a plan without results, in a clone of its session. Checked against 3.5 to 4.3."""
     return type(frame)(frame._plan, session)
 
 
 def empty_frame(session: Any, schema: Any) -> Any:
-    """A DataFrame without rows. ``createDataFrame`` would also make the session active. Checked against 4.3.0."""
+    """A DataFrame without rows. ``createDataFrame`` would also make the session active. Checked against 3.5 to 4.3."""
     from pyspark.sql import DataFrame
 
     classic = session._jsparkSession
@@ -92,14 +165,15 @@ def empty_frame(session: Any, schema: Any) -> Any:
 
 def scans_files(frame: Any) -> bool:
     """Whether a DataFrame is only made of several files of one folder or list, so that Spark can say from which one a
-    row is. The public ``inputFiles`` makes a call per path, and nothing public shows a join. Checked against 4.3.0."""
+    row is. The public ``inputFiles`` makes a call per path, and nothing public shows a join.
+    Checked against 3.5 to 4.3."""
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves().size()
     return leaves == 1 and len(frame._jdf.inputFiles()) > 1
 
 
 def runs_here() -> bool:
     """Whether a Spark, or what is left of a stopped one, is in this process: the public ``getActiveSession`` knows one
-    thread only, and ``getOrCreate`` would start one. Checked against 4.3.0."""
+    thread only, and ``getOrCreate`` would start one. Checked against 3.5 to 4.3."""
     from pyspark import SparkContext
 
     return SparkContext._active_spark_context is not None
@@ -107,13 +181,13 @@ def runs_here() -> bool:
 
 def submitted() -> bool:
     """Whether spark-submit has started this program: the JVM runs, and has the master and all settings.
-    Checked against 4.3.0."""
+    Checked against 3.5 to 4.3."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def limit_results(session: Any, share: int) -> None:
     """Let a job send a fraction of the memory of the driver's JVM, unless a limit is set, also by Spark's settings
-    files: the public settings are a copy, and ``spark.conf`` mixes in defaults. Checked against 4.3.0."""
+    files: the public settings are a copy, and ``spark.conf`` mixes in defaults. Checked against 3.5 to 4.3."""
     conf = session.sparkContext._jsc.sc().conf()
     if not conf.contains("spark.driver.maxResultSize"):
         memory = session._jvm.java.lang.Runtime.getRuntime().maxMemory()
@@ -122,30 +196,31 @@ def limit_results(session: Any, share: int) -> None:
 
 def one_machine(master: str) -> bool:
     """Whether a master runs its tasks beside the driver; ``local-cluster[2,1,1024]`` is not documented.
-    Checked against 4.3.0."""
+    Checked against 3.5 to 4.3."""
     return master.partition("[")[0] in ("local", "local-cluster")
 
 
 def executor_hosts(session: Any) -> frozenset[str]:
-    """The hosts of Spark's executors and driver, which PySpark's status tracker does not say. Checked against 4.3.0."""
+    """The hosts of Spark's executors and driver, which PySpark's status tracker does not say.
+    Checked against 3.5 to 4.3."""
     tracker = session.sparkContext._jsc.sc().statusTracker()
     return frozenset(info.host() for info in tracker.getExecutorInfos())
 
 
 def jobs_of(context: Any, tag: str) -> list[int]:
-    """The jobs of Spark with a tag, which PySpark's status tracker does not know. Checked against 4.3.0."""
+    """The jobs of Spark with a tag, which PySpark's status tracker does not know. Checked against 3.5 to 4.3."""
     return list(context._jsc.sc().statusTracker().getJobIdsForTag(tag))
 
 
 def stages_of(context: Any, job: int) -> list[int]:
-    """The stages of a job in the order in which they run, skipped ones too. Checked against 4.3.0."""
+    """The stages of a job in the order in which they run, skipped ones too. Checked against 3.5 to 4.3."""
     ids = context._jsc.sc().statusStore().job(job).stageIds()
     return sorted(ids.apply(index) for index in range(ids.size()))
 
 
 def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
     """The status of a stage, how often it was tried before, and its tasks as Spark's REST interface gives them.
-    Checked against 4.3.0."""
+    Checked against 3.5 to 4.3."""
     store = context._jsc.sc().statusStore()
     last = store.lastStageAttempt(stage)
     status, tries = last.status().toString(), last.attemptId()
@@ -156,7 +231,7 @@ def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
 
 def ran_again(context: Any, tag: str) -> bool:
     """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost.
-    Checked against 4.3.0."""
+    Checked against 3.5 to 4.3."""
     tracker = context._jsc.sc().statusTracker()
     jobs = _written(context, tracker.getJobIdsForTag(tag))
     stages = (stage for job in jobs for stage in _written(context, tracker.getJobInfo(job).get().stageIds()))
@@ -165,7 +240,8 @@ def ran_again(context: Any, tag: str) -> bool:
 
 
 def _written(context: Any, value: Any) -> Any:
-    """A value of the JVM as Spark's REST interface writes it, at once and not item by item. Checked against 4.3.0."""
+    """A value of the JVM as Spark's REST interface writes it, at once and not item by item.
+    Checked against 3.5 to 4.3."""
     from py4j.java_gateway import JavaClass
 
     mapper: Any = _mappers.get(context)
@@ -177,7 +253,7 @@ def _written(context: Any, value: Any) -> Any:
 
 def release(session: Any) -> None:
     """End a session of Spark Connect that is not the user's. The public ``stop`` would also end a server that this
-    process started. Where a version has it elsewhere, the server ends idle sessions. Checked against 4.3.0."""
+    process started. Where a version has it elsewhere, the server ends idle sessions. Checked against 3.5 to 4.3."""
     with contextlib.suppress(Exception):
         session.client.release_session()
         session.client.close()
@@ -185,7 +261,7 @@ def release(session: Any) -> None:
 
 def end_jvm(seconds: float) -> None:
     """End the JVM of this process, which outlives Spark, by ending its standard input, and wait.
-    Checked against 4.3.0."""
+    Checked against 3.5 to 4.3."""
     from pyspark import SparkContext
 
     gateway: Any = SparkContext._gateway
@@ -197,21 +273,32 @@ def end_jvm(seconds: float) -> None:
 def fork_workers(serve: Serve, kill: Callable[[int], None]) -> None:
     """Do as Spark's own daemon, in this process: fork workers until Spark is gone. ``serve`` runs a worker's tasks, in
     its process, given the connection and what runs a task that comes on one. ``kill`` kills the worker of the
-    connection that was made for a process. Where a version has them elsewhere, they are not called.
-    Checked against 4.3.0."""
+    connection that was made for a process. Where a version has them elsewhere, they are not called. Over TCP, before
+    4.1 or if :data:`SOCKET_SETTING` is off, Spark is known by a secret first. Checked against 3.5 to 4.3."""
     from pyspark import daemon
 
     run: Any = getattr(daemon, "worker", None)
     if run is not None and os.environ.get("SPARK_REUSE_WORKER"):
 
         def worker(connection: socket.socket, authenticated: bool) -> int:
-            if connection.family == socket.AF_UNIX:
+            if authenticated or connection.family == socket.AF_UNIX or _is_spark(connection):
                 serve(connection, lambda task: run(task, True))
-            return run(connection, authenticated)
+            return 1
 
         daemon.worker = worker  # type: ignore[assignment]
         daemon.os = _Killing(kill)  # type: ignore[assignment]
     daemon.manager()
+
+
+def _is_spark(connection: socket.socket) -> bool:
+    """Whether who has made a TCP connection knows the secret, and say so: the work of Spark's daemon before the first
+    task. Checked against 3.5 to 4.3."""
+    secret = os.environ["PYTHON_WORKER_FACTORY_SECRET"].encode()
+    expected = len(secret).to_bytes(4, "big") + secret
+    known = connection.recv(len(expected), socket.MSG_WAITALL) == expected
+    answer = b"ok" if known else b"err"
+    connection.sendall(len(answer).to_bytes(4, "big") + answer)
+    return known
 
 
 class _Killing:
@@ -244,12 +331,12 @@ has forked, dies before they know each other, and where there is no such Python 
 
 
 def lost_tasks(text: str) -> bool:
-    """Whether a job of Spark has failed by what was lost, and not by what its tasks did. Checked against 4.3.0."""
+    """Whether a job of Spark has failed by what was lost, and not by what its tasks did. Checked against 3.5 to 4.3."""
     return any(sign in text for sign in (*_LOST, _NO_WORKER))
 
 
 def lost(text: str) -> str:
-    """A line for such a failure, without Java's stack, which the cause of the error has. Checked against 4.3.0."""
+    """A line for such a failure, without Java's stack, which the cause of the error has. Checked against 3.5 to 4.3."""
     lines = (line.strip() for line in text.splitlines())
     line = next((line for line in lines if any(sign in line for sign in _LOST)), "")
     where = min((at for at in map(line.find, _LOST) if at >= 0), default=0)

@@ -1,7 +1,8 @@
 """From a deployment to DataFrames: one ``mapInArrow`` per level, one exact shuffle between two levels.
 
-Level k runs slot i in partition i. A row of the exchange carries the slot that consumes it; ``repartitionById`` brings
-it there. A row for a later level, or for the driver, passes the levels between as bytes: only its ``hop`` is rewritten.
+Level k runs slot i in partition i. A row of the exchange carries the slot that consumes it, and a ``hop`` that brings
+it there (:mod:`penstock.spark.placement`). A row for a later level, or for the driver, passes the levels between as
+bytes: only its ``hop`` is rewritten.
 
 Spark copies each byte of a row some ten times between two workers. Where all tasks are on one machine, large buffers
 are in files (:mod:`penstock.runtime.buffers.buffer_files`), and rows say where.
@@ -34,6 +35,7 @@ from penstock.runtime.usercode.shipped import shipped
 from penstock.spark.failures import remote_failure
 from penstock.spark.frames import read, spark_schema, unpacking
 from penstock.spark.inside_pyspark import without_pandas
+from penstock.spark.placement import hops, placed
 from penstock.spark.step_level import keep, step_task
 
 if TYPE_CHECKING:
@@ -41,8 +43,8 @@ if TYPE_CHECKING:
     from penstock.job.steps.progress import Progress
 
 ROW = "hop int, level int, slot int, edge int, sender int, sequence long, data binary, place long"
-"""A :class:`~penstock.runtime.buffers.row.Row`; ``hop`` is its partition in the next level. If the buffer is in a
-file, ``place`` is where it begins, and ``data`` has its size and the path; otherwise ``place`` is :data:`_HERE`."""
+"""A :class:`~penstock.runtime.buffers.row.Row`; ``hop`` brings it to its partition in the next level. If the buffer is
+in a file, ``place`` is where it begins, and ``data`` has its size and path; otherwise ``place`` is :data:`_HERE`."""
 
 _HERE = -1
 _SIZE = struct.Struct(">Q")
@@ -73,12 +75,12 @@ def lower(
     for index, vertices in enumerate(deployment.levels):
         following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
         job, steps = deployment.job, deployment.steps
-        level = Level(index, vertices, following, job, path, steps, counts, mark, only, attempt, folder)
+        level = Level(index, vertices, hops(following), job, path, steps, counts, mark, only, attempt, folder)
         run, schema = level_function(level), ROW
         if table is not None and index == len(deployment.levels) - 1:
             run, schema = unpacking(table, run), spark_schema(table)
         if index > 0:
-            frame = frame.repartitionById(deployment.slots(index), "hop")
+            frame = placed(frame, deployment.slots(index), "hop")
         if any(edge.sorted for vertex in vertices for edge in vertex.inputs):  # an external sort, buffer by buffer
             frame = frame.sortWithinPartitions("sequence", "data")
         with without_pandas():
@@ -92,7 +94,7 @@ class Level:
 
     index: int
     vertices: tuple[VertexConfig, ...]  # that run in it, in order of their slots
-    following: int  # slots of the next level, 1 after the last
+    hops: Sequence[int]  # by slot of the next level, of which there is 1 after the last
     job: JobConfig  # what all tasks share
     path: tuple[str, ...]  # the driver's module path, for functions in modules beside the program
     steps: bool = False  # whether the job runs in steps
@@ -101,6 +103,10 @@ class Level:
     only: Assignment = ONLY_STEP  # what a task is to do in a job of one step
     attempt: int = 0  # how often the job was run again before; Spark's own attempts are added
     folder: str | None = None  # for the files of buffers
+
+    def hop(self, slot: int) -> int:
+        """The entry that brings a row to its slot, or to a fixed one if the next level does not have it."""
+        return self.hops[slot % len(self.hops)]
 
 
 def shortened(names: Sequence[str]) -> str:
@@ -158,6 +164,7 @@ def _run_task(task: Any, level: Level, slot: int, batches: Iterable[Any]) -> Ite
     with nullcontext() if level.folder is None else closing(BufferFile(level.folder)) as file:
         for batch in batches:
             received, passing = _split(batch, level)
+            _check_slot(received, slot)
             del batch  # as large as the rows, which are copies
             if passing is not None:
                 yield passing
@@ -174,9 +181,8 @@ def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
     passing = None
     if others:  # rarely; otherwise there is no copy
         passing = batch.take(_integers(others, pa.int32(), "i"))
-        # rows for the next level go to their slot, which it has; others anywhere that is fixed
-        hops = (slot % level.following for slot in passing.column("slot").to_pylist())
-        passing = passing.set_column(0, batch.schema.field(0), _integers(hops, pa.int32(), "i"))
+        following = map(level.hop, passing.column("slot").to_pylist())
+        passing = passing.set_column(0, batch.schema.field(0), _integers(following, pa.int32(), "i"))
         consumed = (index for index, number in enumerate(levels) if number == level.index)
         batch = batch.take(_integers(consumed, pa.int32(), "i"))
     rows = list(map(Row, *(batch.column(name).to_pylist() for name in Row._fields)))
@@ -186,6 +192,16 @@ def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
             place = Place(data[_SIZE.size :].decode(), offset, *_SIZE.unpack_from(data))
             rows[index] = rows[index]._replace(data=place)
     return rows, passing
+
+
+def _check_slot(rows: Iterable[Row], slot: int) -> None:
+    """Rather no result than a wrong one."""
+    others = {row.slot for row in rows} - {slot}
+    if others:
+        raise JobExecutionError(
+            f"The task of slot {slot} has got rows of slot {min(others)}: this Spark does not place rows as Apache's "
+            "does. The likely cause is an accelerator that has replaced its shuffle; switch it off for this job."
+        )
 
 
 def _batched(rows: Iterator[Row], level: Level, slot: int, file: BufferFile | None) -> Iterator[Any]:
@@ -215,7 +231,7 @@ def _goes_into_a_file(row: Row, level: Level) -> bool:
 
 def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
     *numbers, sequence, data = zip(*rows, strict=True)
-    hop = [(slot if row.level == DRIVER else row.slot) % level.following for row in rows]  # as in _split
+    hop = [level.hop(slot if row.level == DRIVER else row.slot) for row in rows]
     places = [item.offset if isinstance(item, Place) else _HERE for item in data]
     packed = [_SIZE.pack(item.size) + item.path.encode() if isinstance(item, Place) else item for item in data]
     arrays = [_integers(values, pa.int32(), "i") for values in (hop, *numbers)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import logging
 import os
 import re
@@ -54,13 +55,14 @@ def quiet_start() -> Iterator[None]:
         os.dup2(ours, 2)
 
 
-_LOG = logging.getLogger("penstock")
-
 DEFAULT_MASTER = "local[*,4]"
 """All cores, and up to three failures per task, so that a task that lost its Python worker is retried."""
 
-OLDEST, NEWEST = (4, 1), (4, 3)
-"""The first Spark with ``repartitionById``, and the newest that was tried; later ones may run, up to 5."""
+OLDEST, NEWEST = (3, 5), (4, 3)
+"""The first Spark whose jobs have tags, and the newest that was tried; later ones may run, up to 5."""
+
+CONNECT = (4, 3)
+"""The first Spark whose Spark Connect has sessions for jobs."""
 
 STATIC = {
     "spark.app.name": "penstock",
@@ -70,9 +72,10 @@ STATIC = {
     "spark.ui.retainedStages": "400",
     "spark.python.worker.reuse": "true",
     inside_pyspark.SOCKET_SETTING: "true",  # saves 35 ms per stage against loopback TCP
-    "spark.sql.streaming.checkpointFileManagerClass": inside_pyspark.CHECKPOINT_MANAGER,
 }
 """Settings of a session of our own, unless the user sets them."""
+
+_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 
 RESULT_SHARE = 5
 """A job may send this fraction of the driver's memory to the driver, unless ``spark.driver.maxResultSize`` is set: a
@@ -86,20 +89,25 @@ JVM_OPTIONS = "-XX:+UseSerialGC"
 LOCAL_JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """The quick compiler only, where the JVM lives as long as the program: start-up takes 30 % less CPU."""
 
+_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
 PER_JOB = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     "spark.sql.execution.arrow.useLargeVarTypes": "false",  # rows are written with Arrow's plain binary type
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "256",  # a row is a buffer of up to a mebibyte, not a record
-    "spark.sql.execution.arrow.maxBytesPerBatch": "8388608",  # halves what a worker takes, and costs less time
+    _ROWS: "256",  # a row is a buffer of up to a mebibyte, not a record
+    inside_pyspark.BYTES_SETTING: "8388608",  # halves what a worker takes, and costs less time
 }
 """Settings of the child session of each job, also below a user's session."""
 
 WITH_FRAMES = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # a row may be a record; the bytes above are the limit
-    "spark.sql.unionOutputPartitioning": "false",  # partitions of several DataFrames stay beside each other
+    _ROWS: "2000",  # a row may be a record; the bytes above are the limit
+    inside_pyspark.UNION_SETTING: "false",  # partitions of several DataFrames stay beside each other
 }
 """Settings of the child session of a job that reads DataFrames."""
+
+_FEWER = 8
+"""Where nothing limits the bytes of a batch, it has this fraction of the rows."""
 
 
 def open_session(master: str | None, config: Mapping[str, str], python: str | None = None) -> Any:
@@ -168,18 +176,19 @@ def _opened(module: Any, wanted: str | None, settings: dict[str, str], python: s
 
 def _connected(server: str, settings: dict[str, str], python: str | None) -> Any:
     """A session with a server of Spark Connect, which is as it was started."""
+    if inside_pyspark.version() < CONNECT:
+        here = ".".join(map(str, inside_pyspark.version()))
+        raise ConfigurationError(
+            f"The master {server!r} is a server of Spark Connect. Jobs run there from PySpark 4.3 on, which needs "
+            f"Python 3.11 or newer, and PySpark {here} is installed. Use a newer one, or a master of the cluster."
+        )
     from pyspark.errors import PySparkImportError
     from pyspark.sql import SparkSession
 
-    inside_pyspark.import_quietly(inside_pyspark.LOOKS_FOR_PANDAS, "pyspark.sql.connect.session")
+    inside_pyspark.import_quietly("pyspark.sql.connect.session")
     try:
         session = SparkSession.builder.remote(server).getOrCreate()
     except (ImportError, PySparkImportError) as error:
-        if sys.version_info < (3, 11):
-            raise ConfigurationError(
-                f"The master {server!r} is a server of Spark Connect. Jobs run there from PySpark 4.3 on, which needs "
-                "Python 3.11 or newer, and this is Python 3.10. Use a newer Python, or a master of the cluster."
-            ) from error
         raise ConfigurationError(
             f"The master {server!r} is a server of Spark Connect, which needs more packages: {error}. Install them: "
             "pip install 'penstock[connect]'."
@@ -227,15 +236,16 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
         jvm += java_options() if local else ""
         user_options = settings.get("spark.driver.extraJavaOptions", "")
         options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()} {user_options}".rstrip()
-        merged: dict[str, Any] = {**STATIC, **local, **settings, "spark.driver.extraJavaOptions": options}
-        inside_pyspark.import_quietly(inside_pyspark.LOOKS_FOR_PANDAS)
+        manager = {_MANAGER: inside_pyspark.checkpoint_manager()}
+        merged: dict[str, Any] = {**STATIC, **manager, **local, **settings, "spark.driver.extraJavaOptions": options}
+        inside_pyspark.import_quietly()
         try:
             with quiet_start():
                 session = SparkSession.builder.master(master).config(map=merged).getOrCreate()
         except PySparkRuntimeError as error:
             raise ConfigurationError(
                 f"Spark did not start with the master {master!r}: {error}. Its own message stands above; usual "
-                "causes are a Java older than 17, too little memory, or a wrong setting."
+                "causes are a Java that is too old, too little memory, or a wrong setting."
             ) from error
     return session
 
@@ -245,15 +255,21 @@ def archive_path() -> Path | None:
     starts in half the CPU time, and without it nothing changes. ``penstock prepare`` makes it. None without a Java that
     says which it is."""
     module = pyspark("Spark's classes are to be kept in a file")
-    java = shutil.which("java")
-    home = os.environ.get("JAVA_HOME") or (java and os.path.dirname(os.path.dirname(os.path.realpath(java))))
-    release = Path(os.path.realpath(home), "release") if home else None
-    if release is None or not release.is_file():
+    release = _release_file()
+    if release is None:
         return None
     spark = [module.__version__, os.path.dirname(module.__file__ or "")]
     identity = "\0".join([str(release.parent), release.read_text(), *spark])
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "penstock")
     return cache / f"spark-{module.__version__}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.jsa"
+
+
+def _release_file() -> Path | None:
+    """The file in which Java says which it is; None without a Java, or if it has none."""
+    java = shutil.which("java")
+    home = os.environ.get("JAVA_HOME") or (java and os.path.dirname(os.path.dirname(os.path.realpath(java))))
+    release = Path(os.path.realpath(home), "release") if home else None
+    return release if release is not None and release.is_file() else None
 
 
 def java_options() -> str:
@@ -274,19 +290,35 @@ def _check_jars(jars: str) -> None:
             )
 
 
+_JAVAS: tuple[tuple[tuple[int, int], str, int, float], ...] = (
+    ((4, 0), "8, 11 or 17", 8, 17),  # on 21 its Arrow finds no memory
+    ((4, 2), "17 or 21", 17, 23),  # on 25 neither its Hadoop nor its Arrow starts
+    ((NEWEST[0] + 1, 0), "17 or newer", 17, float("inf")),
+)
+"""Before a version of Spark: which Java it needs, in words and as the oldest and the newest."""
+
+
 def check_java() -> None:
-    """Refuse to start without Java, in words that help."""
+    """Refuse to start without a Java of Spark's, in words that help."""
+    spark = inside_pyspark.version()
+    javas, oldest, newest = next(row for before, *row in _JAVAS if spark < before)
+    needs = f"Spark {'.'.join(map(str, spark))} needs Java {javas}"
     home = os.environ.get("JAVA_HOME")
     if home and not os.access(os.path.join(home, "bin", "java"), os.X_OK):
         raise ConfigurationError(
-            f"JAVA_HOME is {home!r}, but there is no program bin/java in it. Correct or unset JAVA_HOME; Spark needs "
-            "Java 17 or newer."
+            f"JAVA_HOME is {home!r}, but there is no program bin/java in it. Correct or unset JAVA_HOME; {needs}."
         )
     if not home and shutil.which("java") is None:
         raise ConfigurationError(
-            "Spark needs Java 17 or newer, and there is no java on the PATH and no JAVA_HOME. Install it (Debian and "
-            "Ubuntu: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or run the program "
-            "without Spark: --local, or PENSTOCK_EXECUTOR=local."
+            f"{needs}, and there is no java on the PATH and no JAVA_HOME. Install it (Debian and Ubuntu: apt install "
+            "openjdk-17-jre-headless; macOS: brew install openjdk@17), or run the program without Spark: --local, or "
+            "PENSTOCK_EXECUTOR=local."
+        )
+    release = _release_file()
+    java = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', release.read_text(), re.MULTILINE) if release else None
+    if release and java and not oldest <= int(java[1]) <= newest:
+        raise ConfigurationError(
+            f"{needs}, and the one in {str(release.parent)!r} is Java {java[1]}. Set JAVA_HOME to another."
         )
 
 
@@ -309,7 +341,7 @@ def session_of(frames: Iterable[Any], configured: Any = None) -> Any:
 
 @cache
 def check_version(version: str, what: str = "The PySpark that is installed") -> None:
-    """Refuse a Spark that cannot run jobs, before it would lack a method; warn of one that was not tried."""
+    """Refuse a Spark that cannot run jobs, or not with this Python, before it would lack something."""
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
     oldest, newest = (".".join(map(str, bound)) for bound in (OLDEST, NEWEST))
     if not OLDEST <= numbers < (NEWEST[0] + 1,):
@@ -318,12 +350,12 @@ def check_version(version: str, what: str = "The PySpark that is installed") -> 
             f"'pyspark>={oldest},<{NEWEST[0] + 1}', the version that the cluster has, or run the program without "
             "Spark: --local, or PENSTOCK_EXECUTOR=local."
         )
-    if numbers < NEWEST:
+    if numbers < (4, 0) and importlib.util.find_spec("distutils") is None:
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
-        newer = "; no newer one is for Python 3.10" if sys.version_info < (3, 11) else ""
-        _LOG.warning(
-            "%s is %s. Penstock is tested with %s%s (this Python is %s). What Spark Connect needs is in %s only.",
-            *(what, version, newest, newer, python, newest),
+        raise ConfigurationError(
+            f"{what} is {version}, which is for Python up to 3.11, and this is Python {python}, which lacks the module "
+            "distutils. Use Python 3.10 or 3.11, here and on the workers, or, if the cluster has it, PySpark 4. "
+            "setuptools brings the module, too: pip install setuptools."
         )
 
 
@@ -337,7 +369,10 @@ def job_session(session: Any, config: Mapping[str, str] | None = None, *, like: 
     one job, and the settings of ``like``, as its DataFrames need."""
     child = _child(session, like=like)
     wanted = {k: v for k, v in (config or {}).items() if child.conf.isModifiable(k)}
-    for key, value in {**wanted, **PER_JOB, **(WITH_FRAMES if like is not None else {})}.items():
+    settings = {**wanted, **PER_JOB, **(WITH_FRAMES if like is not None else {})}
+    if not inside_pyspark.limits_bytes():
+        settings[_ROWS] = str(int(settings[_ROWS]) // _FEWER)
+    for key, value in settings.items():
         child.conf.set(key, value)
     return child
 
@@ -348,7 +383,7 @@ def _child(session: Any, *, like: Any = None) -> Any:
             _ = like.version  # the server makes a session when it is first asked something, and clones none before
             return like.cloneSession()
         child = session.newSession()
-        for key, value in ({} if like is None else dict(like.conf.getAll)).items():
+        for key, value in ({} if like is None else inside_pyspark.settings_of(like)).items():
             if child.conf.isModifiable(key):
                 child.conf.set(key, value)
         return child

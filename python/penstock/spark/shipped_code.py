@@ -309,4 +309,5 @@ def workers_of(session: Any, tasks: int) -> frozenset[Worker]:
     frame = session.range(0, number, 1, number)
     with inside_pyspark.without_pandas():
         frame = frame.mapInArrow(what_workers_have, "found string")
-    return frozenset(Worker(**json.loads(text)) for text in set(frame.toArrow().column("found").to_pylist()))
+    texts = {text for batch in inside_pyspark.batches_of(frame) for text in batch.column("found").to_pylist()}
+    return frozenset(Worker(**json.loads(text)) for text in texts)

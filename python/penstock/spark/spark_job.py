@@ -18,7 +18,7 @@ from penstock.job.deployment import Deployment
 from penstock.job.steps.progress import Progress
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
-from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
+from penstock.spark.inside_pyspark import batches_of, jobs_of, stages_of, tasks_of
 
 if TYPE_CHECKING:
     from penstock.plan.types import ExecutionState
@@ -192,7 +192,7 @@ def driver_rows(
             if spark is not None:
                 around.enter_context(_described(spark, deployment, step))
                 around.enter_context(_followed(spark, deployment, control, seen, tag, line))
-            batches = frame.toArrow().to_batches()
+            batches = batches_of(frame)
     except Exception as error:
         control.check()  # nobody asks how a cancelled job has ended
         if not is_sparks(error):

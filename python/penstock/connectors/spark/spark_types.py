@@ -67,6 +67,15 @@ def digits(spark: str) -> tuple[int, int]:
     return int(precision), int(scale)
 
 
+def from_ddl(ddl: str) -> Any:
+    """The schema that a text describes, as pyspark has it. Before 4.0 there is no public way, and a SparkSession has to
+    be there."""
+    from pyspark.sql import types
+
+    read: Any = getattr(types.StructType, "fromDDL", None) or types._parse_datatype_string  # type: ignore[attr-defined]
+    return read(ddl)
+
+
 def shown(spark: SparkType) -> str:
     """A type as Spark's DDL has it."""
     name = name_of(spark)

@@ -12,7 +12,7 @@ from penstock.common import checks
 from penstock.common.extras import pyspark
 from penstock.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.connectors.spark.frames import FrameSink, FrameSource
-from penstock.connectors.spark.spark_types import check_declared, check_fields, schema_of, type_of, undeclared
+from penstock.connectors.spark.spark_types import check_declared, check_fields, from_ddl, schema_of, type_of, undeclared
 from penstock.datastream.connectors.base import Sink
 from penstock.errors import PenstockError, UnsupportedError
 
@@ -163,10 +163,8 @@ def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
     parsed = schema
     if isinstance(schema, str):
         pyspark(f"{call}() was given the schema {schema!r}, which Spark reads")
-        from pyspark.sql.types import StructType
-
         try:
-            parsed = StructType.fromDDL(schema)
+            parsed = from_ddl(schema)
         except PenstockError:
             raise
         except Exception as error:
