@@ -17,6 +17,7 @@ from penstock.datastream import MapFunction, RuntimeExecutionMode, StreamExecuti
 from penstock.datastream.connectors import SparkSink
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
+from penstock.spark import inside_pyspark
 from tests.running import collected
 
 
@@ -199,7 +200,8 @@ def test_the_active_session_stays(spark):
     from pyspark.sql import SparkSession
 
     frame = spark.createDataFrame([(1,), (2,)], "n long")  # which makes it the active one, here and in the JVM
-    in_the_jvm = spark._jvm.org.apache.spark.sql.classic.SparkSession
+    sql = spark._jvm.org.apache.spark.sql
+    in_the_jvm = sql.SparkSession if inside_pyspark.version() < (4, 0) else sql.classic.SparkSession
     stream = environment(spark, 2).from_spark(frame)
     assert sorted(collected(stream.map(lambda row: row.n))) == [1, 2]
     assert tuples(stream.to_spark()) == [(1,), (2,)]

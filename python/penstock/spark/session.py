@@ -301,7 +301,7 @@ _JAVAS: tuple[tuple[tuple[int, int], str, int, float], ...] = (
 def check_java() -> None:
     """Refuse to start without a Java of Spark's, in words that help."""
     spark = inside_pyspark.version()
-    javas, oldest, newest = next(row for before, *row in _JAVAS if spark < before)
+    _, javas, oldest, newest = next(row for row in _JAVAS if spark < row[0])
     needs = f"Spark {'.'.join(map(str, spark))} needs Java {javas}"
     home = os.environ.get("JAVA_HOME")
     if home and not os.access(os.path.join(home, "bin", "java"), os.X_OK):

@@ -73,12 +73,7 @@ class Checkpoint:
 
     def position(self, batch: int) -> tuple[dict[str, Any], list[str]]:
         """The position behind a batch that is running, and the entries that logs have got with it."""
-        if (self._folder / "state").exists():
-            raise UnsupportedError(
-                "The streaming DataFrame that from_spark() was given keeps state of Spark's own (an aggregation, "
-                "dropDuplicates, a join of streams, limit()), and a job that resumes from its manifest would have lost "
-                "it. Do that in the program instead: key_by() and what follows it."
-            )
+        self.refuse_state()
         text = (self._folder / "offsets" / str(batch)).read_text(encoding="utf-8")
         lines = text.split("\n")
         if lines[0] != "v1":
@@ -92,6 +87,15 @@ class Checkpoint:
             if newest is not None:
                 seen += self._entries(index, newest)
         return {"offsets": text, "sources": dict(self._others())}, seen
+
+    def refuse_state(self) -> None:
+        """Refuse a query with state of its own. Before Spark 4.0 that is seen only when a batch has been read."""
+        if (self._folder / "state").exists():
+            raise UnsupportedError(
+                "The streaming DataFrame that from_spark() was given keeps state of Spark's own (an aggregation, "
+                "dropDuplicates, a join of streams, limit()), and a job that resumes from its manifest would have lost "
+                "it. Do that in the program instead: key_by() and what follows it."
+            )
 
     def _entries(self, index: int, newest: int) -> Iterator[str]:
         """The entries that the log of a source has got since it was last asked."""
@@ -169,6 +173,10 @@ class Query:
             handed.done.wait()
         if not handed.read:  # a short error: Spark looks at its text for long
             raise QueryLeft from None
+
+    def refuse_state(self) -> None:
+        """See :class:`Checkpoint`."""
+        self._checkpoint.refuse_state()
 
     def handed(self) -> Handed | None:
         """The micro-batch that waits, if there is one."""
@@ -263,6 +271,7 @@ class StreamPlan(SourcePlan):
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Iterable[str]) -> None:
         """Once for all subtasks: the query knows how far the step has read."""
         if self._taken is not None and subtask == 0:
+            self._query.refuse_state()
             self.positions[STREAM] = 0, self._taken.position
             self.over.update(self._taken.seen)
             self.just_over += self._taken.seen
