@@ -64,7 +64,7 @@ def test_a_java_that_is_not_whole_is_explained(penstock, java):
     result = penstock("prepare")
     assert result.exit_code == 1
     assert "did not write its archive" in result.stderr
-    assert "usual causes are a Java older than 17" in result.stderr.replace("\n ", "")
+    assert "usual causes are a Java that is too old" in result.stderr.replace("\n ", "")
     (java / "release").unlink()
     assert "The version of this Java is unknown" in penstock("prepare").stderr
     assert not list(Path(os.environ["XDG_CACHE_HOME"]).rglob("*.jsa"))

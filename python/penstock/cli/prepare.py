@@ -42,7 +42,7 @@ def prepare() -> Path:
     if target is None:
         raise ConfigurationError(
             "The version of this Java is unknown: its folder has no file `release`. Set JAVA_HOME to a whole "
-            "installation of Java 17 or newer."
+            "installation of Java."
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
