@@ -290,10 +290,10 @@ def _check_jars(jars: str) -> None:
             )
 
 
-_JAVAS: tuple[tuple[tuple[int, int], str, int, float], ...] = (
+_JAVAS: tuple[tuple[tuple[int, ...], str, int, float], ...] = (
     ((4, 0), "8, 11 or 17", 8, 17),  # on 21 its Arrow finds no memory
     ((4, 2), "17 or 21", 17, 23),  # on 25 neither its Hadoop nor its Arrow starts
-    ((NEWEST[0] + 1, 0), "17 or newer", 17, float("inf")),
+    ((sys.maxsize,), "17 or newer", 17, float("inf")),  # `penstock prepare` looks for Java whatever the version
 )
 """Before a version of Spark: which Java it needs, in words and as the oldest and the newest."""
 
