@@ -32,7 +32,7 @@ def cores() -> int:
 def serve(requests: IO[str], answers: IO[str], chosen: argparse.Namespace, slots: int) -> None:
     """Be a worker: a line of result per line of request, in any order."""
     tasks, lock = queue.SimpleQueue[Any](), threading.Lock()
-    make, alive = executors(chosen.spark)
+    make, alive = executors(chosen.spark, vars(chosen).get("server"))
 
     def answer(**message: Any) -> None:
         with lock:
@@ -94,13 +94,20 @@ def _outcome(
         )
 
 
-def executors(spark: bool) -> tuple[Callable[[], Any], Callable[[], bool]]:
-    """What makes an executor for a script, Spark's or that of this process; and whether that can run any more."""
+def executors(spark: bool, server: str | None = None) -> tuple[Callable[[], Any], Callable[[], bool]]:
+    """What makes an executor for a script, Spark's, by a server of Spark Connect or not, or that of this process; and
+    whether that can run any more."""
     if not spark:
         return LocalExecutor, lambda: True
     from penstock.spark import SparkExecutor
     from penstock.spark.session import open_session
 
+    if server is not None:
+        from tests.spark.connect_server import strict
+
+        strict().__enter__()
+        session = open_session(server, {})
+        return lambda: SparkExecutor(session, progress=False), lambda: True
     session = open_session(f"local[{min(4, max(2, cores()))},4]", INTERPRETED)
     jvm = session.sparkContext._gateway.proc
     return lambda: SparkExecutor(session, progress=False), lambda: jvm.poll() is None

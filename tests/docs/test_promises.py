@@ -85,9 +85,6 @@ STREAMING = {
     "With checkpoints enabled the planner refuses iterations": [
         "job/steps/test_ends.py::test_loops_are_refused_where_checkpoints_are_enabled"
     ],
-    "Over Spark Connect programs in steps are refused": [
-        "spark/test_apart.py::test_programs_in_steps_and_streams_of_spark_are_refused_over_connect"
-    ],
 }
 
 OPERATIONS = {

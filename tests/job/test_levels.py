@@ -17,6 +17,7 @@ from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.task.task import Task
 from penstock.spark import lowering
+from penstock.spark.attempts import Attempt
 from tests.job.programs import Program
 
 
@@ -94,11 +95,11 @@ def test_levels_without_passers_by_do_not_sort_rows_out(monkeypatch):
     program = Program(chaining=False)
     program.collect(program.add(StreamMap(str), program.source(range(100)), p=2))
     deployment = deploy(program.pipeline())
-    batch = lowering._arrow(rows_of(deployment, 0, 0), level_of(deployment, 0), 0)
+    batch = lowering._arrow(rows_of(deployment, 0, 0), level_of(deployment, 0), 0, Attempt())
     assert batch.num_rows == 2
     level = level_of(deployment, 1)
     monkeypatch.setattr(lowering, "_integers", None)
-    level_rows, passing = lowering._split(batch, level)
+    level_rows, passing = lowering._split(batch, level, Attempt())
     assert (len(level_rows), passing) == (2, None)
 
 
@@ -112,12 +113,12 @@ def test_rows_for_later_levels_pass_by_unread():
     deployment = deploy(program.pipeline())
     rows = rows_of(deployment, 0, 0)
     level = level_of(deployment, 1)
-    batch = lowering._arrow(rows, level_of(deployment, 0), 0)
-    level_rows, passing = lowering._split(batch, level)
+    batch = lowering._arrow(rows, level_of(deployment, 0), 0, Attempt())
+    level_rows, passing = lowering._split(batch, level, Attempt())
     later = [row for row in rows if row.level == 2]
     assert later
     assert len(level_rows) == len(rows) - len(later)
-    assert [tuple(row.values())[1:-1] for row in pa.Table.from_batches([passing]).to_pylist()] == later
+    assert [tuple(row.values())[1:-2] for row in pa.Table.from_batches([passing]).to_pylist()] == later
     assert passing.column(0).to_pylist() == [row.slot for row in later]
 
 

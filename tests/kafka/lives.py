@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import json
 import os
@@ -49,6 +50,7 @@ class Lives:
 
 def main() -> None:
     """Fork drivers, until the input ends. A driver comes back from this, too, and ends as a program does."""
+    faulthandler.enable()  # the log says where a driver has crashed
     for module in LOADED:
         importlib.import_module(module)
     for line in sys.stdin:

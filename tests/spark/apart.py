@@ -33,6 +33,8 @@ from penstock.spark.session import open_session
 from tests.running import INTERPRETED
 from tests.spark.bare import Bare
 from tests.spark.cluster import BOTH, FAST_JVM, start
+from tests.spark.connect_server import server, strict
+from tests.spark.connect_steps import PROGRAMS as CONNECT_STEPS
 from tests.spark.hostile import hostile_texts
 
 HOSTS = "127.0.0.2", "127.0.0.3"
@@ -282,21 +284,16 @@ def cancelled(spark: Any, folder: Path) -> Any:
 
 
 def refused(spark: Any, folder: Path) -> Any:
-    """What the pages say is refused over Connect; and how many records of several files with event time come."""
+    """What is said of a streaming DataFrame over Connect; and the records of several files with event time."""
     session = spark.get("spark") or open_session(spark["master"], {})
-    env = StreamExecutionEnvironment.get_execution_environment(
-        Configuration({"execution.checkpointing.dir": str(folder / "job")}), spark=session
-    )
-    env.generate_sequence(1, 4).print()
-    messages = [failure(env.execute)]
     env = StreamExecutionEnvironment.get_execution_environment(spark=session)
-    messages.append(failure(lambda: env.from_spark(session.readStream.format("rate").load())))
+    message = failure(lambda: env.from_spark(session.readStream.format("rate").load()))
     for number in range(2):
         session.range(number, number + 1, 1, 1).write.parquet(str(folder / f"in/{number}"))
     timed = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda row, _: row.id)
     rows = env.from_spark(session.read.parquet(*(str(folder / f"in/{n}") for n in (0, 1))), watermark_strategy=timed)
     with rows.execute_and_collect() as records:
-        return messages, sorted(row.id for row in records)
+        return message, sorted(row.id for row in records)
 
 
 def failure(call: Callable[[], object]) -> str:
@@ -364,7 +361,7 @@ PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
 }
 STANDALONE = {"unfit": unfit, "killed": killed}
 """Where there are workers; the last one ends one of them."""
-CONNECT = {"refused": refused}
+CONNECT = {"refused": refused, **CONNECT_STEPS}
 
 
 @contextmanager
@@ -399,25 +396,18 @@ def connect(folder: Path) -> Iterator[str]:
     bare = Bare(folder / "bare")
     (bare.site / "penstock").mkdir()
     (bare.site / "penstock/__init__.py").write_text("raise ImportError('of another version')")
-    with ExitStack() as stack:
-        settings = {
-            "spark.connect.grpc.binding.port": "0",
-            "spark.ui.enabled": "false",
-            "spark.driver.extraJavaOptions": FAST_JVM,
-            **INTERPRETED,
-        }
-        options = [text for key, value in settings.items() for text in ("--conf", f"{key}={value}")]
-        submit = bare.command(f"{bare.spark_home}/bin/spark-submit", "--master", "local[2]", *options, "--class")
-        started = {"environment": bare.environment() | {"SPARK_DAEMON_MEMORY": "1g"}, "command": submit}
-        name, pattern = "org.apache.spark.sql.connect.service.SparkConnectServer", r"started at: .*:(\d+)"
-        port = start(stack, folder / "server", name, pattern, "spark-internal", **started).rpartition(":")[2]
-        yield f"sc://127.0.0.1:{port}"
+    submit = bare.command(f"{bare.spark_home}/bin/spark-submit")
+    with server(folder / "server", submit, bare.environment()) as url:
+        yield url
 
 
 def main(kind: str, folder: Path, *names: str) -> None:
     """Run all programs, or some: by the master, and in the session that there is then."""
     programs = PROGRAMS | (STANDALONE if kind == "standalone" else CONNECT)
-    with (standalone if kind == "standalone" else connect)(folder) as master:
+    with ExitStack() as stack:
+        master = stack.enter_context((standalone if kind == "standalone" else connect)(folder))
+        if kind == "connect":
+            stack.enter_context(strict())
         session = open_session(master, SETTINGS | BOTH | TRIES if kind == "standalone" else {})
         results = {}
         try:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
+import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from tests.datastream import feeding, pool, restoring
@@ -105,10 +108,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.spark.runs")
     feeding.add_arguments(parser)
     restoring.add_arguments(parser)
+    parser.add_argument("--connect", action="store_true", help="over Spark Connect, as serverless platforms have it")
     parser.add_argument("names", nargs="*")
     chosen = parser.parse_args(namespace=argparse.Namespace(spark=True, jobs=None, timeout=pool.PATIENCE))
-    names = chosen.names or list(records())
-    return run(names, open_session(MASTER, {}), chosen.native) if chosen.feed is None else fed(names, chosen)
+    names, chosen.server = chosen.names or list(records()), None
+    with contextlib.ExitStack() as stack:
+        if chosen.connect:
+            from tests.spark.connect_server import server, strict
+
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+            chosen.server = stack.enter_context(server(Path(tempfile.mkdtemp(), "log")))
+            stack.enter_context(strict())
+        if chosen.feed is not None:
+            return fed(names, chosen)
+        return run(names, open_session(chosen.server or MASTER, {}), chosen.native)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.spark.bare import unshare
+from tests.sparks.sums import LENGTH
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses and /proc")
@@ -117,11 +118,26 @@ def test_a_dataframe_that_fails_says_so_in_words(results):
     assert "Details for the driver" not in results["failing"]
 
 
-def test_programs_in_steps_and_streams_of_spark_are_refused_over_connect(connect):
-    (steps, stream), records = connect["refused"]
-    assert steps.startswith("UnsupportedError: The program runs in steps, and over Spark Connect a task cannot know")
+def test_streams_of_spark_are_refused_over_connect(connect):
+    stream, records = connect["refused"]
     assert stream.startswith("UnsupportedError: from_spark() was given a streaming DataFrame of Spark Connect")
     assert records == [0, 1]
+
+
+def test_a_job_in_steps_goes_on_over_connect_with_the_settings_of_the_server(connect):
+    assert connect["resumed"] == 2 * LENGTH
+
+
+def test_a_job_outlives_its_session(connect):
+    assert connect["ended"] == [LENGTH, 2]
+
+
+def test_a_client_that_was_killed_comes_back(connect):
+    assert connect["client"] == [[-signal.SIGKILL] * 2, LENGTH]
+
+
+def test_an_endless_job_over_connect_writes_tables_until_it_is_stopped(connect):
+    assert connect["endless"] == [True, "FINISHED"]
 
 
 def test_a_job_is_cancelled(results):

@@ -89,9 +89,9 @@ def savepoints(spark: Spark, folder: Path) -> None:
 
 
 def connected(spark: Spark, folder: Path) -> str | None:
-    """A program that ends, over Spark Connect."""
+    """Programs in one process, in steps, and without an end, over Spark Connect."""
     if tuple(map(int, spark.version.split("."))) >= (4, 3):
-        spark.run("tests.spark.apart", "connect", str(folder), "streaming", "tables")
+        spark.run("tests.spark.apart", "connect", str(folder), "streaming", "tables", "resumed")
         return None
     spark.run("tests.sparks.refused")
     return REFUSED

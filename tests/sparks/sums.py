@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from penstock.common import Configuration, Types, WatermarkStrategy
 from penstock.common.serialization import Encoder
@@ -42,17 +43,29 @@ class Numbers(Source[int]):
         yield Records(list(range(split.start, split.end)), split.end)
 
 
-def run(executor: str, folder: Path, end: int, savepoint: str | None) -> None:
-    """Read all numbers before ``end`` that have not been read."""
-    texts = SETTINGS | {"penstock.executor": executor, "execution.checkpointing.dir": str(folder / "job")}
+def configuration(folder: Path, savepoint: str | None = None, *, endless: bool = False) -> Configuration:
+    """The settings of a run, by default one that ends when there is nothing more to read."""
+    texts = SETTINGS | {"execution.checkpointing.dir": str(folder / "job")}
+    texts |= {"penstock.step.available-now": "false"} if endless else {}
     texts |= {} if savepoint is None else {"execution.savepoint.path": savepoint}
-    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(texts))
+    return Configuration.from_dict(texts)
+
+
+def run(folder: Path, end: int, savepoint: str | None = None, **executor: Any) -> None:
+    """Read all numbers before ``end`` that have not been read."""
+    env = StreamExecutionEnvironment.get_execution_environment(configuration(folder, savepoint), **executor)
     numbers = env.from_source(Numbers(end), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG()).uid("numbers")
     pairs = numbers.map(lambda number: (number % KEYS, number), Types.TUPLE([Types.LONG(), Types.LONG()]))
     sums = pairs.key_by(lambda pair: pair[0], Types.LONG()).reduce(lambda x, y: (x[0], x[1] + y[1])).uid("sums")
     lines = sums.map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING())
     lines.sink_to(FileSink.for_row_format(str(folder / "out"), Encoder.simple_string_encoder()).build()).uid("out")
     env.execute("sums")
+
+
+def lines_in(folder: Path) -> list[str]:
+    """What runs have written, sorted."""
+    files = [path for path in (folder / "out").rglob("*") if path.is_file() and path.name[0] not in "._"]
+    return sorted(line for path in files for line in path.read_text().splitlines())
 
 
 def expected(begin: int, end: int) -> list[str]:
@@ -63,9 +76,8 @@ def expected(begin: int, end: int) -> list[str]:
 def main(executor: str, place: str, begin: str, end: str, savepoint: str | None = None) -> None:
     """One job of the line."""
     folder = Path(place)
-    run(executor, folder, int(end), savepoint)
-    files = [path for path in (folder / "out").rglob("*") if path.is_file() and path.name[0] not in "._"]
-    lines = sorted(line for path in files for line in path.read_text().splitlines())
+    run(folder, int(end), savepoint, executor=executor)
+    lines = lines_in(folder)
     assert lines == expected(int(begin), int(end)), f"{len(lines)} lines, not those of {begin} to {end}: {lines[:20]}"
     job = JobFolder(str(folder / "job"))
     newest = job.newest()

@@ -15,17 +15,19 @@ from penstock.job.deployment import Deployment, runs_in_steps
 from penstock.job.run import JobRun, deploy_restored
 from penstock.job.steps.loop import StepLoop
 from penstock.runtime.config.tasks import TaskReport
-from penstock.spark.frames import is_connect, spark_schema, write_step
+from penstock.spark.frames import spark_schema, write_step
+from penstock.spark.job_sessions import JobSession
 from penstock.spark.session import (
     DEFAULT_MASTER,
     check_python,
     check_runs,
     check_settings,
+    is_connect,
     job_session,
     open_session,
     session_of,
 )
-from penstock.spark.shipped_code import check_places, ending, equip, ship
+from penstock.spark.shipped_code import Worker, check_places, equip, ship
 from penstock.spark.spark_job import context_of
 from penstock.spark.steps import SparkOneStep, SparkSteps
 from penstock.spark.streams import FramePlans
@@ -104,27 +106,26 @@ class SparkExecutor:
 
         def run() -> JobExecutionResult:
             job.progress.waiting("Spark to start")
-            base, session = self._sessions_of(deployment)
-            job.progress.waiting("Spark to plan the job")
-            with ending(session):
-                result = job.go(
-                    partial(self._loop, session, base, job),
-                    partial(_equipped, session, base, deployment, control),
-                    partial(offered, session),
-                )
+            opened = partial(self._sessions_of, deployment)
+            with JobSession(opened, partial(_equipped, deployment=deployment, control=control)) as session:
+                job.progress.waiting("Spark to plan the job")
+                result = job.go(partial(self._loop, session, job), session.equip, lambda: offered(session.get()))
             self.reports = job.reports
             return result
 
         return run
 
-    def _loop(self, session: Any, base: Any, job: JobRun) -> StepLoop:
+    def _loop(self, session: JobSession, job: JobRun) -> StepLoop:
         options = job.deployment.job.settings.storage_options
-        write = partial(write_step, session if is_connect(base) else base, options)
+
+        def write(*step: Any) -> None:
+            write_step(session.get() if is_connect(session.base) else session.base, options, *step)
+
         if not job.deployment.steps:
             control, seen = job.control, job.progress
-            once = partial(SparkOneStep, session, base, control=control, seen=seen, line=self._progress)
+            once = partial(SparkOneStep, session, control=control, seen=seen, line=self._progress)
             return StepLoop(job.deployment, control, once, seen, write)
-        frames = FramePlans(job.deployment, session)
+        frames = FramePlans(job.deployment, session.get())
         steps = partial(SparkSteps, session, control=job.control, seen=job.progress, line=self._progress, frames=frames)
         return StepLoop(job.deployment, job.control, steps, job.progress, write, frames.plan)
 
@@ -139,9 +140,10 @@ class SparkExecutor:
         _refuse_steps(pipeline)
         _check_pyspark(pipeline)
         deployment = deploy_restored(pipeline)
-        base, session = self._sessions_of(deployment)
-        with ending(session):  # it was there to look at the settings
-            _equipped(base, base, deployment, JobControl(pipeline.name))
+        control, opened = JobControl(pipeline.name), partial(self._sessions_of, deployment)
+        with JobSession(opened, partial(_equipped, deployment=deployment, control=control)) as session:
+            base = session.base  # the other one was opened to look at the settings
+            _equipped(base, base, deployment, control)
             (table,) = deployment.tables
             return lower(base, deployment, table)
 
@@ -165,12 +167,15 @@ class SparkExecutor:
         return base, job_session(base, settings, like=next((frame.sparkSession for frame in frames), like))
 
 
-def _equipped(session: Any, base: Any, deployment: Deployment, control: JobControl) -> None:
-    """Have the tasks of a session find what they need: this package, the program's files, those that it reads."""
+def _equipped(session: Any, base: Any, deployment: Deployment, control: JobControl) -> frozenset[Worker]:
+    """Have the tasks of a session find what they need: this package, the program's files, those that it reads. Returns
+    the workers that were asked."""
     for table in deployment.tables:
         spark_schema(table)  # refused now, and not when it is to be written
-    check_places(session, deployment, equip(session, base, control))
+    workers = equip(session, base, control)
+    check_places(session, deployment, workers)
     ship(session, deployment.archive)
+    return workers
 
 
 def _check_pyspark(pipeline: Pipeline) -> None:

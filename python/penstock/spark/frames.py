@@ -15,6 +15,7 @@ from penstock.connectors.spark.frames import staged
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.runtime.exchange.gate import TABLE
 from penstock.spark.inside_pyspark import empty_frame, rebound, scans_files, struct_of, without_pandas
+from penstock.spark.session import is_connect
 from penstock.storage.stores import configure
 
 if TYPE_CHECKING:
@@ -32,12 +33,7 @@ def moved(frame: Any, session: Any) -> Any:
     return empty_frame(session, frame.schema).union(frame)
 
 
-def is_connect(session: Any) -> bool:
-    """Whether a session is one of Spark Connect."""
-    return type(session).__module__.startswith("pyspark.sql.connect")
-
-
-def read(session: Any, deployment: Deployment, run: Run, schema: str, frames: Mapping[int, Any]) -> Any:
+def read(session: Any, deployment: Deployment, run: Run, schema: Any, frames: Mapping[int, Any]) -> Any:
     """The first level of a job: a partition for each slot, in order."""
     pieces: list[tuple[Any, Run]] = []
     empty = 0

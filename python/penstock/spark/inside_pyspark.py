@@ -229,16 +229,6 @@ def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
     return status, tries, _written(context, store.taskList(stage, tries, 2**31 - 1))
 
 
-def ran_again(context: Any, tag: str) -> bool:
-    """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost.
-    Checked against 3.5 to 4.3."""
-    tracker = context._jsc.sc().statusTracker()
-    jobs = _written(context, tracker.getJobIdsForTag(tag))
-    stages = (stage for job in jobs for stage in _written(context, tracker.getJobInfo(job).get().stageIds()))
-    infos = map(tracker.getStageInfo, stages)
-    return any(info.isDefined() and info.get().currentAttemptId() > 0 for info in infos)
-
-
 def _written(context: Any, value: Any) -> Any:
     """A value of the JVM as Spark's REST interface writes it, at once and not item by item.
     Checked against 3.5 to 4.3."""
@@ -317,13 +307,30 @@ class _Killing:
             os.kill(process, number)
 
 
+SESSION_ENDED = "INVALID_HANDLE.SESSION_"
+"""The beginning of the conditions by which a server of Spark Connect says that it has ended a session, or that it has
+been restarted since. Checked against 4.3."""
+
+
+def has_ended(session: Any) -> bool:
+    """Whether the server of Spark Connect has ended a session. A call. Checked against 4.3."""
+    try:
+        session.conf.get(BYTES_SETTING, None)
+    except Exception as error:
+        if SESSION_ENDED in str(error):
+            return True
+        raise
+    return False
+
+
 _LOST = (
     "Python worker exited unexpectedly",
     "ExecutorLostFailure",
     "FetchFailed",
     "indeterminate output was failed and retried",  # shuffle files, when tasks of the last stage had ended already
+    SESSION_ENDED,
 )
-"""Parts of the text of a job of Spark 4.3 that failed because processes or shuffle files were lost."""
+"""Parts of the text of a job of Spark 4.3 that failed because a process, shuffle files or its session were lost."""
 
 _NO_WORKER = "PythonWorkerFactory.create("
 """The call in Spark's stack that gets a worker from the Python daemon. It fails where the daemon, or the worker that it
@@ -341,4 +348,4 @@ def lost(text: str) -> str:
     line = next((line for line in lines if any(sign in line for sign in _LOST)), "")
     where = min((at for at in map(line.find, _LOST) if at >= 0), default=0)
     why = line[where : where + 200].rstrip(" .:") or "Python's daemon, or a worker of it, ended while it started"
-    return f"Spark has lost a process that ran tasks, or what they had sent ({why})."
+    return f"Spark has lost the session, a process that ran tasks, or what they had sent ({why})."

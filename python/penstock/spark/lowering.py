@@ -32,19 +32,31 @@ from penstock.runtime.exchange.sorted_rows import SORTED
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.usercode.interpreter import fewer_collections
 from penstock.runtime.usercode.shipped import shipped
+from penstock.spark.attempts import Attempt
 from penstock.spark.failures import remote_failure
 from penstock.spark.frames import read, spark_schema, unpacking
-from penstock.spark.inside_pyspark import without_pandas
+from penstock.spark.inside_pyspark import struct_of, without_pandas
 from penstock.spark.placement import hops, placed
-from penstock.spark.step_level import keep, step_task
+from penstock.spark.step_level import PROPERTY, keep, step_task
 
 if TYPE_CHECKING:
     from penstock.job.deployment import Deployment, Table
     from penstock.job.steps.progress import Progress
 
-ROW = "hop int, level int, slot int, edge int, sender int, sequence long, data binary, place long"
-"""A :class:`~penstock.runtime.buffers.row.Row`; ``hop`` brings it to its partition in the next level. If the buffer is
-in a file, ``place`` is where it begins, and ``data`` has its size and path; otherwise ``place`` is :data:`_HERE`."""
+ROW = {
+    "hop": "integer",
+    "level": "integer",
+    "slot": "integer",
+    "edge": "integer",
+    "sender": "integer",
+    "sequence": "long",
+    "data": "binary",
+    "place": "long",
+    "attempt": "long",
+}
+"""A :class:`~penstock.runtime.buffers.row.Row`, by the types of its columns. ``hop`` brings it to its partition in the
+next level. If the buffer is in a file, ``place`` is where it begins, and ``data`` has its size and path; otherwise
+``place`` is :data:`_HERE`. ``attempt`` is for :mod:`penstock.spark.attempts`."""
 
 _HERE = -1
 _SIZE = struct.Struct(">Q")
@@ -63,20 +75,25 @@ def lower(
     only: Assignment = ONLY_STEP,
     attempt: int = 0,
     folder: str | None = None,
+    assigned: str | None = None,
 ) -> Any:
     """The DataFrame whose rows are those for the driver and of tables, or of ``table`` alone, typed. ``frames`` are the
     DataFrames that sources read, by index of their vertex; None for the deployment's. ``only``: what all tasks are to
     do if the job is one step. ``attempt`` is that of tasks which Spark tries for the first time. ``folder`` is for
-    the files of buffers, and all tasks can read it; None: there are none."""
+    the files of buffers, and all tasks can read it; None: there are none. ``assigned`` says what tasks are to do in a
+    step if no property of Spark's job says it."""
     frames = deployment.frames if frames is None else frames
     frame: Any = None
     path = tuple(os.path.abspath(entry) for entry in sys.path)
     mark = deployment.mark if table is None else None
+    fields = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in ROW.items()]
+    row = struct_of({"type": "struct", "fields": fields})  # of a text Spark would make that, by a call
     for index, vertices in enumerate(deployment.levels):
         following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
         job, steps = deployment.job, deployment.steps
-        level = Level(index, vertices, hops(following), job, path, steps, counts, mark, only, attempt, folder)
-        run, schema = level_function(level), ROW
+        facts = steps, counts, mark, only, attempt, folder, assigned
+        level = Level(index, vertices, hops(following), job, path, *facts)
+        run, schema = level_function(level), row
         if table is not None and index == len(deployment.levels) - 1:
             run, schema = unpacking(table, run), spark_schema(table)
         if index > 0:
@@ -103,6 +120,7 @@ class Level:
     only: Assignment = ONLY_STEP  # what a task is to do in a job of one step
     attempt: int = 0  # how often the job was run again before; Spark's own attempts are added
     folder: str | None = None  # for the files of buffers
+    assigned: str | None = None  # what each task is to do in the step; None if a property of Spark's job says it
 
     def hop(self, slot: int) -> int:
         """The entry that brings a row to its slot, or to a fixed one if the next level does not have it."""
@@ -142,7 +160,8 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
         with shipped(None if archive is None else SparkFiles.get(archive)), fewer_collections():
             task: Any
             if level.steps:
-                task = step_task(vertex, subtask, context, attempt, level.job)
+                assigned = level.assigned or context.getLocalProperty(PROPERTY) or "="
+                task = step_task(vertex, subtask, assigned, attempt, level.job)
             else:
                 task = task_of(vertex, subtask, attempt, level.job, presorted=True)
                 task.begin(level.only)
@@ -161,19 +180,20 @@ def _run_task(task: Any, level: Level, slot: int, batches: Iterable[Any]) -> Ite
     if level.index == 0:
         task.read(batches)  # of a DataFrame, if the task's source reads one
         batches = ()
+    attempt = Attempt()
     with nullcontext() if level.folder is None else closing(BufferFile(level.folder)) as file:
         for batch in batches:
-            received, passing = _split(batch, level)
+            received, passing = _split(batch, level, attempt)
             _check_slot(received, slot)
             del batch  # as large as the rows, which are copies
             if passing is not None:
                 yield passing
                 del passing
-            yield from _batched(task.receive(received), level, slot, file)
-        yield from _batched(task.finish(), level, slot, file)
+            yield from _batched(task.receive(received), level, slot, file, attempt)
+        yield from _batched(task.finish(), level, slot, file, attempt)
 
 
-def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
+def _split(batch: Any, level: Level, attempt: Attempt) -> tuple[list[Row], Any]:
     """The rows that this level consumes, and a batch of those that pass through, with their next hop. Without
     ``pyarrow.compute``, which would import pandas, if it is there, into every worker."""
     levels = batch.column("level").to_pylist()
@@ -185,6 +205,7 @@ def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
         passing = passing.set_column(0, batch.schema.field(0), _integers(following, pa.int32(), "i"))
         consumed = (index for index, number in enumerate(levels) if number == level.index)
         batch = batch.take(_integers(consumed, pa.int32(), "i"))
+    attempt.receive(batch.column("attempt").to_pylist())
     rows = list(map(Row, *(batch.column(name).to_pylist() for name in Row._fields)))
     for index, offset in enumerate(batch.column("place").to_pylist()):
         if offset != _HERE:
@@ -204,7 +225,7 @@ def _check_slot(rows: Iterable[Row], slot: int) -> None:
         )
 
 
-def _batched(rows: Iterator[Row], level: Level, slot: int, file: BufferFile | None) -> Iterator[Any]:
+def _batched(rows: Iterator[Row], level: Level, slot: int, file: BufferFile | None, attempt: Attempt) -> Iterator[Any]:
     """Rows of the task in Arrow batches of bounded size."""
     waiting: list[Row] = []
     size = 0
@@ -215,13 +236,13 @@ def _batched(rows: Iterator[Row], level: Level, slot: int, file: BufferFile | No
             size += len(row.data)
         waiting.append(row)
         if size >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
-            batch = _arrow(waiting, level, slot)
+            batch = _arrow(waiting, level, slot, attempt)
             del row, waiting  # as large as the batch
             yield batch
             del batch
             waiting, size = [], 0
     if waiting:
-        yield _arrow(waiting, level, slot)
+        yield _arrow(waiting, level, slot, attempt)
 
 
 def _goes_into_a_file(row: Row, level: Level) -> bool:
@@ -229,14 +250,15 @@ def _goes_into_a_file(row: Row, level: Level) -> bool:
     return len(row.data) >= LEAST and row.level > level.index and row.sequence < SORTED
 
 
-def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
+def _arrow(rows: list[Row], level: Level, slot: int, attempt: Attempt) -> Any:
     *numbers, sequence, data = zip(*rows, strict=True)
     hop = [level.hop(slot if row.level == DRIVER else row.slot) for row in rows]
     places = [item.offset if isinstance(item, Place) else _HERE for item in data]
     packed = [_SIZE.pack(item.size) + item.path.encode() if isinstance(item, Place) else item for item in data]
     arrays = [_integers(values, pa.int32(), "i") for values in (hop, *numbers)]
-    arrays += [_integers(sequence, pa.int64(), "q"), _bytes(packed), _integers(places, pa.int64(), "q")]
-    return pa.RecordBatch.from_arrays(arrays, names=["hop", *Row._fields, "place"])
+    arrays += [_integers(sequence, pa.int64(), "q"), _bytes(packed)]
+    arrays += [_integers(values, pa.int64(), "q") for values in (places, attempt.send(rows))]
+    return pa.RecordBatch.from_arrays(arrays, names=list(ROW))
 
 
 def _integers(values: Iterable[int], kind: Any, code: str) -> Any:

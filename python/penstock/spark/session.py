@@ -188,6 +188,8 @@ def _connected(server: str, settings: dict[str, str], python: str | None) -> Any
     inside_pyspark.import_quietly("pyspark.sql.connect.session")
     try:
         session = SparkSession.builder.remote(server).getOrCreate()
+        if inside_pyspark.has_ended(session):
+            session = SparkSession.builder.remote(server).create()
     except (ImportError, PySparkImportError) as error:
         raise ConfigurationError(
             f"The master {server!r} is a server of Spark Connect, which needs more packages: {error}. Install them: "
@@ -322,14 +324,18 @@ def check_java() -> None:
         )
 
 
+def is_connect(session: Any) -> bool:
+    """Whether a session is one of Spark Connect."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
 def session_of(frames: Iterable[Any], configured: Any = None) -> Any:
     """The session of the user's in which a job runs: ``configured``, or that of the DataFrames it reads; None
     if there is neither."""
     sessions = [*([] if configured is None else [configured]), *(frame.sparkSession for frame in frames)]
     sparks: set[str] = set()
     for session in sessions:
-        connect = type(session).__module__.startswith("pyspark.sql.connect")
-        name = getattr(session, "session_id", None) if connect else None  # a Spark of its own
+        name = getattr(session, "session_id", None) if is_connect(session) else None  # a Spark of its own
         sparks.add(f"Spark Connect, session {name}" if name else "the Spark of this process")
     if len(sparks) > 1:
         raise ConfigurationError(
@@ -366,15 +372,29 @@ def check_runs(session: Any) -> None:
 
 def job_session(session: Any, config: Mapping[str, str] | None = None, *, like: Any = None) -> Any:
     """A child of the session for one job: adaptive execution off, tracebacks whole, ``config`` where it can be set for
-    one job, and the settings of ``like``, as its DataFrames need."""
+    one job, and the settings of ``like``, as its DataFrames need. A server of Spark Connect may allow none of ours:
+    a job is slower then, and its results are the same."""
     child = _child(session, like=like)
-    wanted = {k: v for k, v in (config or {}).items() if child.conf.isModifiable(k)}
-    settings = {**wanted, **PER_JOB, **(WITH_FRAMES if like is not None else {})}
+    for key, value in (config or {}).items():
+        if child.conf.isModifiable(key):
+            child.conf.set(key, value)
+    settings = {**PER_JOB, **(WITH_FRAMES if like is not None else {})}
     if not inside_pyspark.limits_bytes():
         settings[_ROWS] = str(int(settings[_ROWS]) // _FEWER)
     for key, value in settings.items():
-        child.conf.set(key, value)
+        _set(child, key, value)
     return child
+
+
+def _set(session: Any, key: str, value: str) -> None:
+    """Set one of our own settings."""
+    try:
+        session.conf.set(key, value)
+    except Exception as error:
+        needed = key == inside_pyspark.UNION_SETTING and session.conf.get(key, value) != value
+        if not is_connect(session) or needed or inside_pyspark.SESSION_ENDED in str(error):
+            raise
+        logging.getLogger("penstock").info("The server does not let the job set %s=%s (%s).", key, value, error)
 
 
 def _child(session: Any, *, like: Any = None) -> Any:

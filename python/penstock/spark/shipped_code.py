@@ -65,16 +65,6 @@ def ship(session: Any, archive: Path | None) -> None:
         spark.addFile(str(archive))
 
 
-@contextlib.contextmanager
-def ending(session: Any) -> Iterator[None]:
-    """Within the block a job runs in a session of its own, which would stay behind over Spark Connect."""
-    try:
-        yield
-    finally:
-        if context_of(session) is None:
-            inside_pyspark.release(session)
-
-
 _met: dict[str, frozenset[Worker]] = {}
 """The workers by the Spark, or by the session of Spark Connect, that they were asked for in."""
 _ASKING = threading.Lock()  # one job at a time asks

@@ -14,10 +14,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.jobs.job_control import JobControl
+from penstock.errors import StepLostError
 from penstock.job.deployment import Deployment
 from penstock.job.steps.progress import Progress
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
+from penstock.spark.attempts import imbalance, wrapped
 from penstock.spark.inside_pyspark import batches_of, jobs_of, stages_of, tasks_of
 
 if TYPE_CHECKING:
@@ -180,8 +182,14 @@ def driver_rows(
     tag: str | None = None,
     line: bool | None = None,
 ) -> Rows:
-    """Run the job; the rows that arrive at the driver. ``tag`` is one that no other job of Spark has; None: that of the
-    run. ``line`` is whether to show a line on standard error; None: if that is a terminal."""
+    """Run the job; the rows that arrive at the driver. ``step`` is the number of the step; None if there is one only,
+    which may read several attempts of a task. ``tag`` is one that no other job of Spark has; None: that of the run.
+    ``line`` is whether to show a line on standard error; None: if that is a terminal.
+
+    Raises:
+        StepLostError: the rows of a step come from several attempts of a task.
+        PenstockError: the job has failed.
+    """
     from penstock.spark.failures import is_sparks, local_failure
 
     # a plan of its own, as Spark would give what the last one has shuffled again; to select costs twice the time
@@ -199,11 +207,15 @@ def driver_rows(
             raise
         failure = local_failure(error, deployment.mark)
         raise failure from failure.__cause__
-    rows = Rows(Store())
+    rows, off = Rows(Store()), 0
     while batches:  # these go as they are read; whoever reads the rows sorts them
         batch = batches.pop()
+        off += imbalance(*(batch.column(name).to_pylist() for name in ("level", "edge", "attempt")))
         for row in map(Row, *(batch.column(name).to_pylist() for name in Row._fields)):
             rows.append(row)
+    if step is not None and wrapped(off):
+        rows.close()
+        raise StepLostError("Spark has lost what tasks had sent, and ran them again with other results.")
     return rows
 
 

@@ -1,5 +1,7 @@
-"""A level of a job that runs in steps, on executors: the tasks of a partition, kept from step to step. What each is to
-do comes as a local property of Spark's job: the plan is the same for all steps."""
+"""A level of a job that runs in steps, on executors: the tasks of a partition, kept from step to step.
+
+What each is to do comes as a local property of Spark's job, as the plan is the same for all steps. Spark Connect has no
+such properties; there it is in the plan, which is made for each step."""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ TASKS = LivingTasks()  # of this worker process
 
 
 def encoded(assignments: Mapping[Place, Assignment], path: str) -> tuple[str, bytes | None]:
-    """The text of the property for a step, and what should be written to the file if it is too long for that."""
+    """A text that says what each task is to do in a step, and the data for the file at ``path`` if it is in that."""
     data = dumps({place: dumps(assignment) for place, assignment in assignments.items()})
     if len(data) <= INLINE:
         return "=" + base64.b64encode(data).decode("ascii"), None
@@ -59,9 +61,9 @@ class EndedTask:
         return iter(())
 
 
-def step_task(vertex: VertexConfig, subtask: int, context: Any, attempt: int, job: JobConfig) -> Task | EndedTask:
-    """The task of a partition, about to begin its step."""
-    assignment = assignment_of(context.getLocalProperty(PROPERTY) or "=", (vertex.index, subtask), job)
+def step_task(vertex: VertexConfig, subtask: int, text: str, attempt: int, job: JobConfig) -> Task | EndedTask:
+    """The task of a partition, about to begin its step, as the text of :func:`encoded` says."""
+    assignment = assignment_of(text, (vertex.index, subtask), job)
     if assignment is None:
         return EndedTask()
     make = partial(Task, vertex, subtask, attempt, job)

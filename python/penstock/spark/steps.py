@@ -12,7 +12,6 @@ import shutil
 import threading
 import uuid
 from collections.abc import Generator, Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -25,9 +24,10 @@ from penstock.runtime.buffers.buffer_files import forget_all
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.exchange.gate import TABLE
-from penstock.spark.failures import advice, is_sparks
-from penstock.spark.frames import write_tables
-from penstock.spark.inside_pyspark import lost, lost_tasks, one_machine, ran_again
+from penstock.spark.failures import advice, is_sparks, local_failure
+from penstock.spark.frames import text_of, write_tables
+from penstock.spark.inside_pyspark import lost, lost_tasks, one_machine
+from penstock.spark.job_sessions import JobSession
 from penstock.spark.shipped_code import check_places
 from penstock.spark.spark_job import context_of, driver_rows
 from penstock.spark.step_level import PROPERTY, Place, encoded
@@ -84,9 +84,9 @@ class SparkOneStep:
     keeps_tasks = False
 
     def __init__(
-        self, session: Any, base: Any, deployment: Deployment, control: JobControl, seen: Progress, *, line: bool | None
+        self, session: JobSession, deployment: Deployment, control: JobControl, seen: Progress, *, line: bool | None
     ) -> None:
-        self._session, self._base, self._deployment = session, base, deployment
+        self._session, self._deployment = session, deployment
         self._control, self._seen, self._line = control, seen, line
         self._frame: Any = None
         self._attempt = 0
@@ -94,18 +94,16 @@ class SparkOneStep:
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         """The tasks read all that there is; what else they are to do, all have in common."""
-        from pyspark import StorageLevel
-
         from penstock.spark.lowering import lower
 
-        session, deployment = self._session, self._deployment
+        session, deployment = self._session.get(), self._deployment
         with counting(session, self._seen) as counts:
             only = next(iter(assignments.values()))
             folder = self._kept.enter_context(_buffer_folder(session))
             facts = {"only": only, "attempt": self._attempt, "folder": folder}
             self._frame = frame = lower(session, deployment, counts=counts, **facts)
             if deployment.tables and deployment.job.folder_id is None:
-                frame.persist(StorageLevel.MEMORY_AND_DISK)  # until they are written, rows wait on the executors
+                _persist(frame)  # until they are written, rows wait on the executors
                 self._kept.callback(frame.unpersist)
                 frame = frame.where(f"edge > {TABLE}")
             rows = driver_rows(session, frame, deployment, self._control, self._seen, line=self._line)
@@ -118,17 +116,30 @@ class SparkOneStep:
 
     def write_tables(self) -> None:
         if self._deployment.tables:
-            write_tables(self._frame, self._deployment, self._base)
+            write_tables(self._frame, self._deployment, self._session.base)
 
     def cancel(self) -> None:
         """Spark's own tasks are interrupted by their tag."""
 
     def forget(self, attempt: int) -> None:
         self.close()
+        self._session.doubt()
         self._attempt = attempt
 
     def close(self) -> None:
         self._kept.close()
+
+
+def _persist(frame: Any) -> None:
+    from pyspark import StorageLevel
+
+    try:
+        frame.persist(StorageLevel.MEMORY_AND_DISK)
+    except Exception as error:
+        raise UnsupportedError(
+            "The program writes tables, and this Spark cannot keep their rows until all tasks have succeeded: "
+            f"{text_of(error)}. Set execution.checkpointing.dir (--checkpoint-directory): they wait in files there."
+        ) from error
 
 
 class SparkSteps:
@@ -138,7 +149,7 @@ class SparkSteps:
 
     def __init__(
         self,
-        session: Any,
+        session: JobSession,
         deployment: Deployment,
         control: JobControl,
         seen: Progress,
@@ -146,76 +157,60 @@ class SparkSteps:
         line: bool | None,
         frames: FramePlans,
     ) -> None:
-        from penstock.spark.lowering import lower
-
-        spark = context_of(session)
-        if spark is None:
-            raise UnsupportedError(
-                "The program runs in steps, and over Spark Connect a task cannot know which step it is in. Run it "
-                "in a session of its own, by a master, or on the local executor."
-            )
-        self._spark, self._session, self._deployment = spark, session, deployment
+        self._session, self._deployment = session, deployment
         self._control, self._seen, self._line, self._frames = control, seen, line, frames
         self._kept = contextlib.ExitStack()
-        self._folder = self._kept.enter_context(_buffer_folder(session))
-        self._lower = partial(lower, session, deployment, folder=self._folder)
-        self.forget(0)
+        self._folder = self._kept.enter_context(_buffer_folder(session.get()))
+        self._frame: Any = None  # of steps that read no DataFrame, for all of them
+        self._attempt = 0
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         try:
-            check_places(self._session, self._deployment)
-            return self._step(version, assignments)
+            session = self._session.get()
+            check_places(session, self._deployment, self._session.workers)
+            return self._step(session, version, assignments)
         except ConnectionError as error:
             raise JobExecutionError(
                 "The JVM of Spark's driver no longer answers: it was killed, or ran out of memory. What is committed "
                 "stands. Run the program again to resume from the same checkpoint directory."
             ) from error
 
-    def _step(self, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
+    def _step(self, session: Any, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
         tag = f"penstock-step-{uuid.uuid4().hex}"
         with contextlib.ExitStack() as around:
             if self._folder is not None:
                 around.callback(forget_all, self._folder)
-            around.enter_context(self._assigning(version, assignments, tag))
-            rows = self._run(version + 1, tag)
-            if ran_again(self._spark, tag):  # others may have read what was sent the first time
-                rows.close()
-                raise StepLostError("Spark has lost what tasks had sent, and ran them again.")
-        return rows
+            assigned = around.enter_context(_assigning(version, assignments))
+            spark = context_of(session)
+            if spark is not None:
+                around.enter_context(_passing(spark, assigned, tag))
+            return self._run(session, assigned if spark is None else None, version + 1, tag)
 
-    def _run(self, step: int, tag: str) -> Rows:
+    def _lowered(self, session: Any, assigned: str | None) -> Any:
+        """The DataFrame of a step. One that reads no DataFrame, and does not say what tasks are to do, is made once."""
+        from penstock.spark.lowering import lower
+
+        facts = {"attempt": self._attempt, "folder": self._folder, "assigned": assigned}
+        taken = self._frames.taken()
+        if taken or assigned is not None:
+            return lower(session, self._deployment, frames=taken, **facts)
+        if self._frame is None:
+            self._frame = lower(session, self._deployment, frames={}, **facts)
+        return self._frame
+
+    def _run(self, session: Any, assigned: str | None, step: int, tag: str) -> Rows:
         try:
-            taken = self._frames.taken()
-            frame = self._lower(frames=taken, attempt=self._attempt) if taken else self._frame
-            arguments = self._session, frame, self._deployment, self._control, self._seen
+            frame = self._lowered(session, assigned)
+            arguments = session, frame, self._deployment, self._control, self._seen
             return driver_rows(*arguments, step=step, tag=tag, line=self._line)
         except JobCancelledError:
             raise
-        except JobExecutionError as error:
-            text = str(error)  # of Spark itself: no text of a record says what was lost
-            if is_sparks(error.__cause__) and lost_tasks(text) and not advice(text):
+        except Exception as error:
+            failure = local_failure(error, self._deployment.mark) if is_sparks(error) else error
+            text = str(failure)  # of Spark itself: no text of a record says what was lost
+            if is_sparks(failure.__cause__) and lost_tasks(text) and not advice(text):
                 raise StepLostError(lost(text)) from error
-            raise
-
-    @contextlib.contextmanager
-    def _assigning(
-        self, version: int, assignments: Mapping[Place, Assignment], tag: str
-    ) -> Generator[None, None, None]:
-        folder = next(iter(assignments.values())).folder
-        assert folder is not None, "a job on Spark keeps its state in a folder"
-        text, data = encoded(assignments, join(folder, f"step-{version}-{uuid.uuid4().hex[:8]}"))
-        if data is not None:
-            storage_of(text).put(text, data)
-        self._spark.setLocalProperty(PROPERTY, text)
-        self._spark.addJobTag(tag)
-        try:
-            yield
-        finally:
-            self._spark.removeJobTag(tag)
-            self._spark.setLocalProperty(PROPERTY, None)
-            if data is not None:
-                with contextlib.suppress(OSError):  # the cleaner finds it
-                    storage_of(text).delete([text])
+            raise failure from failure.__cause__
 
     def write_tables(self) -> None:
         """There is none here."""
@@ -225,9 +220,38 @@ class SparkSteps:
 
     def forget(self, attempt: int) -> None:
         """Workers keep their tasks by what the manifest says."""
+        self._session.doubt()
         self._attempt = attempt
-        self._frame = self._lower(frames={}, attempt=attempt)  # of steps that read none
+        self._frame = None
 
     def close(self) -> None:
         self._kept.close()
         self._frames.close()
+
+
+@contextlib.contextmanager
+def _assigning(version: int, assignments: Mapping[Place, Assignment]) -> Generator[str, None, None]:
+    """Within the block tasks can read what they are to do, by this text."""
+    folder = next(iter(assignments.values())).folder
+    assert folder is not None, "a job on Spark keeps its state in a folder"
+    text, data = encoded(assignments, join(folder, f"step-{version}-{uuid.uuid4().hex[:8]}"))
+    if data is not None:
+        storage_of(text).put(text, data)
+    try:
+        yield text
+    finally:
+        if data is not None:
+            with contextlib.suppress(OSError):  # the cleaner finds it
+                storage_of(text).delete([text])
+
+
+@contextlib.contextmanager
+def _passing(spark: Any, text: str, tag: str) -> Generator[None, None, None]:
+    """Within the block jobs of Spark have a tag, and pass a text on to their tasks."""
+    spark.setLocalProperty(PROPERTY, text)
+    spark.addJobTag(tag)
+    try:
+        yield
+    finally:
+        spark.removeJobTag(tag)
+        spark.setLocalProperty(PROPERTY, None)
