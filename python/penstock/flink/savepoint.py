@@ -100,6 +100,11 @@ class FlinkSavepoint:
                         yield path
 
 
+def problem_of(header: KeyedHeader | OperatorHeader | Problem) -> str:
+    """The reason why a header could not be read, or not to its end; "" if it could."""
+    return header.text if isinstance(header, Problem) else header.stopped
+
+
 def files_of(subtask: Subtask) -> Iterator[StreamHandle]:
     """The files and bytes behind a subtask's handles."""
     for operator in (*subtask.managed_operator, *subtask.raw_operator):
