@@ -29,42 +29,40 @@ def read_text(data: bytes, at: int) -> tuple[str | None, int]:
 
     Cost: linear; text in ASCII is decoded at once.
     """
-    units = data[at]
-    at += 1
-    if units >= 0x80:
-        units, at = _number(data, at - 1)
-    if units <= 1:
-        return (None, at) if units == 0 else ("", at)
-    units -= 1
-    end = at + units
-    if end > len(data):  # a unit takes at least a byte
-        raise IndexError
-    part = data[at:end]
-    if part.isascii():
-        return part.decode("ascii"), end
-    return _decoded(data, at, units)
+    units, at = _number(data, at)
+    return (None, at) if units == 0 else _units(data, at, units - 1)
+
+
+def read_text_value(data: bytes, at: int) -> tuple[str, int]:
+    """Read a text as ``StringValue`` writes itself, with the number of units as it is."""
+    units, at = _number(data, at)
+    return _units(data, at, units)
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    number = shift = 0
-    while True:
+    number = data[at]
+    at += 1
+    if number < 0x80:
+        return number, at
+    number &= 0x7F
+    for shift in range(7, _LONGEST + 1, 7):
         byte = data[at]
         at += 1
         number |= (byte & 0x7F) << shift
         if byte < 0x80:
             return number & 0xFFFFFFFF, at
-        shift += 7
-        if shift > _LONGEST:
-            raise ValueError("a number of a text has more than 5 bytes")
+    raise ValueError("a number of a text has more than 5 bytes")
 
 
-def _decoded(data: bytes, at: int, count: int) -> tuple[str, int]:
+def _units(data: bytes, at: int, count: int) -> tuple[str, int]:
+    end = at + count
+    if end > len(data):  # a unit takes at least a byte
+        raise IndexError
+    part = data[at:end]
+    if part.isascii():
+        return part.decode("ascii"), end
     units = array("H")
-    append = units.append
     for _ in range(count):
-        unit = data[at]
-        at += 1
-        if unit >= 0x80:
-            unit, at = _number(data, at - 1)
-        append(unit & 0xFFFF)
+        unit, at = _number(data, at)
+        units.append(unit & 0xFFFF)
     return units.tobytes().decode(_UTF_16, "surrogatepass"), at

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
 from penstock.common.row import Row
 from penstock.flink.entries.entry import Entry
@@ -51,7 +51,7 @@ def lines(entries: Iterable[Entry]) -> Iterator[str]:
 
 def document(value: Any) -> Any:
     """A value as plain data for JSON. Linear."""
-    form = _FORMS.get(cast(type, type(value)))
+    form = _FORMS.get(value.__class__)
     return value if form is None else form(value)
 
 

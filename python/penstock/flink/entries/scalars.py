@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from penstock.flink.entries.values import GlobalWindow, Instant, LocalDate, LocalDateTime, LocalTime, TimeWindow
-from penstock.flink.texts import read_text
+from penstock.flink.texts import read_text, read_text_value
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
 
@@ -112,6 +112,10 @@ def read_nothing(data: bytes, at: int) -> tuple[None, int]:
     return None, at + 1
 
 
+def _no_bytes(data: bytes, at: int) -> tuple[None, int]:
+    return None, at
+
+
 def _empty_tuple(data: bytes, at: int) -> tuple[tuple[()], int]:
     data[at]
     return (), at + 1
@@ -201,8 +205,8 @@ _OTHERS: dict[str, tuple[Reader, int]] = {
     "Char": (read_char, 2),
     "CharValue": (read_char, 2),
     "String": (read_text, -1),
-    "StringValue": (read_text, -1),
-    "NullValue": (read_nothing, 0),
+    "StringValue": (read_text_value, -1),
+    "NullValue": (_no_bytes, 0),
     "BigInt": (_big_integer, -1),
     "BigDec": (_big_decimal, -1),
     "Void": (read_nothing, 1),
@@ -232,7 +236,7 @@ SCALARS: dict[str, tuple[Reader, int]] = {
     },
     "org.apache.flink.api.java.typeutils.runtime.Tuple0Serializer": (_empty_tuple, 1),
     "org.apache.flink.runtime.state.VoidNamespaceSerializer": (read_nothing, 0),
-    f"{_WINDOWS}TimeWindow$Serializer": (_time_window, 0),
-    f"{_WINDOWS}GlobalWindow$Serializer": (_global_window, 0),
+    f"{_WINDOWS}TimeWindow$Serializer": (_time_window, 16),
+    f"{_WINDOWS}GlobalWindow$Serializer": (_global_window, 1),
 }
 """Readers by serializer, each with what Flink's ``getLength`` says: -1 if the size depends on the value."""
