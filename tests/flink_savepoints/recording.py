@@ -34,8 +34,8 @@ def _class(name: str) -> str:
     return f"penstock.savepoints.{name}"
 
 
-def _line(release: str, name: str, found: dict[str, Any]) -> dict[str, Any]:
-    rest = {"error": found["error"]} if "error" in found else {"entries": found["entries"]}
+def _line(release: str, name: str, result: dict[str, Any]) -> dict[str, Any]:
+    rest = {"error": result["error"]} if "error" in result else {"entries": result["entries"]}
     return {"flink": release, "name": name, **rest}
 
 

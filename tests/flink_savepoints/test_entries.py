@@ -33,8 +33,8 @@ def without_order(value: Any) -> Any:
     return sorted(items, key=json.dumps) if pairs else items
 
 
-def counted(found: list[dict[str, Any]]) -> Counter[str]:
-    return Counter(json.dumps(without_order(entry), sort_keys=True) for entry in found)
+def counted(printed_entries: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(json.dumps(without_order(entry), sort_keys=True) for entry in printed_entries)
 
 
 def printed(release: str, name: str) -> tuple[list[dict[str, Any]], list[FlinkSavepointError]]:

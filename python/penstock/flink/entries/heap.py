@@ -50,7 +50,9 @@ def heap_entries(
         if not count:
             continue
         if state.whole is None:
-            refuse(state, [states[other].name for other in sorted(left)])
+            lost = [states[other].name for other in sorted(left)]
+            if wanted is None or not wanted.isdisjoint((state.name, *lost)):
+                refuse(state, lost)
             return
         for key, namespace, value in _entries(piece, state.name, state.whole, count):
             if wanted is None or state.name in wanted:

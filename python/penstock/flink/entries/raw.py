@@ -7,7 +7,7 @@ are. Source of the semantics: Flink's ``InternalTimerServiceSerializationProxy``
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from penstock.flink.cursor import IO, Cursor
@@ -30,10 +30,11 @@ def raw_operator_entries(
     savepoint: FlinkSavepoint, operator: OperatorState, subtask: int, handle: OperatorHandle, selection: Selection
 ) -> Iterator[Entry]:
     """The partitions of raw operator state of a subtask. Linear; as much memory as the longest takes."""
-    starts = sorted({offset for places in handle.states.values() for offset in places.offsets})
-    for name in filter(selection.has, handle.states):
-        for _, data in _parts(savepoint, operator, handle.delegate, handle.states[name].offsets, starts, selection):
-            yield Entry(operator.operator_id, name, OPERATOR, subtask, None, None, None, data)
+    named = [(name, offset) for name, places in handle.states.items() for offset in places.offsets]
+    offsets = [offset for _, offset in named]
+    for index, data in _parts(savepoint, operator, handle.delegate, offsets, selection):
+        if selection.has(named[index][0]):
+            yield Entry(operator.operator_id, named[index][0], OPERATOR, subtask, None, None, None, data)
 
 
 def raw_keyed_entries(
@@ -44,8 +45,7 @@ def raw_keyed_entries(
     if not isinstance(handle, KeyGroupsHandle):
         selection.refuse(unreadable_form(operator, handle.type))
         return
-    starts = sorted({offset for offset in handle.offsets if offset >= 0})
-    for index, data in _parts(savepoint, operator, handle.delegate, handle.offsets, starts, selection):
+    for index, data in _parts(savepoint, operator, handle.delegate, handle.offsets, selection):
         group = handle.key_groups[0] + index
         if data.startswith(_TIMERS):
             cursor = Cursor(data, f"raw keyed state of {title(operator)}, key group {group}")
@@ -58,25 +58,24 @@ def _parts(
     savepoint: FlinkSavepoint,
     operator: OperatorState,
     delegate: StreamHandle,
-    offsets: tuple[int, ...],
-    starts: list[int],
+    offsets: Sequence[int],
     selection: Selection,
 ) -> Iterator[tuple[int, bytes]]:
-    """The parts of a file that begin at these offsets, by index; each ends where the next one starts."""
-    ends = dict(zip(starts, [*starts[1:], delegate.size], strict=True))
+    """The parts of a file that begin at these offsets, with their index; each ends where the next one starts, and at
+    -1 nothing was written."""
+    parts = sorted((offset, index) for index, offset in enumerate(offsets) if offset >= 0)
+    ends = [*(offset for offset, _ in parts[1:]), delegate.size]
     with savepoint.place.opened(delegate) as file:
         if file is None:
             selection.refuse(unreadable_file(operator, f"{delegate.path or delegate.file} is not there"))
             return
-        for index, offset in enumerate(offsets):
-            if offset >= 0:  # -1: nothing was written
-                size = max(0, ends[offset] - offset)
-                file.seek((delegate.start or 0) + offset)
-                data = file.read(size)
-                if len(data) < size:
-                    selection.refuse(unreadable_file(operator, f"{delegate.path or delegate.file} is cut off"))
-                    return
-                yield index, data
+        for (offset, index), end in zip(parts, ends, strict=False):  # of no parts there is an end
+            file.seek((delegate.start or 0) + offset)
+            data = file.read(max(0, end - offset))
+            if len(data) < end - offset:
+                selection.refuse(unreadable_file(operator, f"{delegate.path or delegate.file} is cut off"))
+                return
+            yield index, data
 
 
 def _timers(cursor: Cursor, operator: OperatorState, subtask: int, group: int, selection: Selection) -> Iterator[Entry]:
