@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +16,14 @@ from penstock.flink.cursor import Cursor
 from penstock.flink.entries import Entry, pieces, read_entries
 from penstock.flink.entries.documents import document, lines
 from penstock.flink.entries.readers import Unreadable, form_of
+from penstock.flink.metadata import read_metadata
+from penstock.flink.places import Place
+from penstock.flink.savepoint import FlinkSavepoint
 from penstock.flink.snapshots import read_snapshot
 from tests.flink_savepoints.golden import WRITTEN, entries, place, samples
 
 KRYO = "a-kryo"
+NOWHERE = Place("file:/there/is/nothing", "/there/is/nothing/_metadata")
 BACKENDS = {"IncrementalRemoteKeyedStateHandle", "ChangelogStateBackendHandleImpl", "FileNotFoundException"}
 
 
@@ -128,3 +133,22 @@ def test_a_serializer_is_read_as_flink_writes_it(sample: dict[str, Any]) -> None
         for length in range(len(data)):  # too few bytes are not taken for damage, as there may be more
             with pytest.raises((IndexError, struct.error)):
                 form.read(data[:length], 0)
+
+
+def test_states_before_an_unknown_serializer_are_read_where_entries_have_lengths() -> None:
+    """The class of one state's serializer becomes that of somebody else, in a canonical savepoint and in lists."""
+    simple = "{0}Serializer${0}SerializerSnapshot"
+    for release, name, known, read in (
+        ("2.3.0", "types_b", "StringArray", {"b-decimal", "d-points"}),
+        ("1.11.4", "types_b", "StringArray", set[str]()),
+        (WRITTEN, "canonical", "LocalTime", {"of windows", "list of short"}),
+    ):
+        words = simple.format(known).encode()
+        data = Path(place(release, name)).read_bytes().replace(words, b"?" * len(words))
+        savepoint = FlinkSavepoint(NOWHERE, read_metadata(data, "the file"), "2.3")
+        refused: list[FlinkSavepointError] = []
+        states = {entry.state for entry in read_entries(savepoint, refused=refused.append)}
+        assert states >= read
+        assert bool(states) == bool(read)
+        assert not states & {"c-texts", "local time", "list of local time"}
+        assert any("serializer that is not Flink's" in str(error) and "???" in str(error) for error in refused)

@@ -29,7 +29,7 @@ def snapshot(name: str) -> bytes:
     return struct.pack(">i", 2) + utf(name) + struct.pack(">i", 3)
 
 
-def savepoint(folder: Path, keys: int) -> FlinkSavepoint:
+def savepoint(folder: Path, keys: int, kind: str = "KeyGroupsSavepointStateHandle") -> FlinkSavepoint:
     """A canonical savepoint of the squares of numbers, in one key group of one file."""
     header = struct.pack(">i?", 6, False) + snapshot(LONG) + struct.pack(">h", 1)
     header += utf("square") + struct.pack(">ii", 0, 1) + utf("KEYED_STATE_TYPE") + utf("VALUE") + struct.pack(">i", 2)
@@ -42,7 +42,7 @@ def savepoint(folder: Path, keys: int) -> FlinkSavepoint:
         file.write(b"\xff\xff")
         size = file.tell()
     handle = StreamHandle("RelativeFileStateHandle", size, file="state")
-    groups = KeyGroupsHandle("KeyGroupsSavepointStateHandle", (0, 0), (len(header),), handle)
+    groups = KeyGroupsHandle(kind, (0, 0), (len(header),), handle)
     operator = OperatorState("0" * 32, "squares", None, 1, 1, None, (Subtask(0, managed_keyed=(groups,)),), False)
     place = Place(f"file:{folder}", f"{folder}/_metadata")
     return FlinkSavepoint(place, Metadata(6, 1, None, (), (operator,), 0, True), "2.3")
@@ -59,6 +59,11 @@ def test_a_state_is_never_whole_in_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert values == sum(key * key for key in range(100_000))
     assert peak < 3 << 20
+
+
+def test_checkpoints_of_rocksdb_as_a_whole_are_canonical_though_their_handles_do_not_say_so(tmp_path: Path) -> None:
+    entries = list(read_entries(savepoint(tmp_path, 3, "KeyGroupsStateHandle")))
+    assert [(entry.key, entry.value) for entry in entries] == [(0, 0), (1, 1), (2, 4)]
 
 
 @pytest.mark.slow

@@ -10,7 +10,13 @@ from penstock.flink.entries.canonical import canonical_entries
 from penstock.flink.entries.entry import Entry
 from penstock.flink.entries.heap import heap_entries
 from penstock.flink.entries.pieces import Piece, Read, part
-from penstock.flink.entries.refusals import title, unreadable_file, unreadable_form, unreadable_state
+from penstock.flink.entries.refusals import (
+    title,
+    unknown_serializer,
+    unreadable_file,
+    unreadable_form,
+    unreadable_state,
+)
 from penstock.flink.entries.selection import Selection
 from penstock.flink.entries.states import KeyedState, keyed_states
 from penstock.flink.handles import KeyedHandle, KeyGroupsHandle
@@ -19,6 +25,7 @@ from penstock.flink.metadata import OperatorState
 from penstock.flink.savepoint import FlinkSavepoint, problem_of
 
 _CANONICAL = "KeyGroupsSavepointStateHandle"
+_MOST_STATES = 1 << 15
 
 
 def keyed_entries(
@@ -37,7 +44,7 @@ def keyed_entries(
     header = savepoint.header(handle)
     if header is None:
         return
-    if not isinstance(header, KeyedHeader) or header.length is None:
+    if not isinstance(header, KeyedHeader):
         selection.refuse(unreadable_file(operator, problem_of(header)))
         return
     with savepoint.place.opened(handle.delegate) as file:
@@ -70,6 +77,10 @@ class _Groups:
     def entries(self) -> Iterator[Entry]:
         about, subtask = self._operator.operator_id, self._subtask
         heap = self._is_heap()
+        if self._header.length is None:
+            self._selection.refuse(unknown_serializer(self._operator, self._header))
+            if heap:  # nothing is found behind an unknown state
+                return
         wanted = self._wanted(heap)
         if not any(wanted):
             return
@@ -87,9 +98,14 @@ class _Groups:
 
     def _wanted(self, heap: bool) -> list[KeyedState | None]:
         """The states to read, by number. In a heap file a state is refused where it has entries, in a canonical one at
-        once, as it is written there only if it has some."""
+        once, as it is written there only if it has some; and states of numbers beyond a header that ends early are
+        passed over."""
         chosen = [state if self._selection.has(state.name) else None for state in self._states]
-        return chosen if heap else [None if state is None else self._readable(state) for state in chosen]
+        if heap:
+            return chosen
+        if self._header.length is None:
+            chosen = chosen[:-1] + [None] * _MOST_STATES
+        return [None if state is None else self._readable(state) for state in chosen]
 
     def _readable(self, state: KeyedState) -> KeyedState | None:
         if state.refusal is None:

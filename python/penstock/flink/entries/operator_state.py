@@ -14,7 +14,7 @@ from penstock.flink.cursor import plain
 from penstock.flink.entries.entry import Entry
 from penstock.flink.entries.pieces import Piece, part
 from penstock.flink.entries.readers import Unreadable, form_of
-from penstock.flink.entries.refusals import title, unreadable_file, unreadable_state
+from penstock.flink.entries.refusals import title, unknown_serializer, unreadable_file, unreadable_state
 from penstock.flink.entries.scalars import Reader
 from penstock.flink.entries.selection import Selection
 from penstock.flink.entries.states import VALUE_SERIALIZER, serializer_of
@@ -39,18 +39,22 @@ def operator_entries(
     header = savepoint.header(handle)
     if header is None:
         return
-    if not isinstance(header, OperatorHeader) or header.stopped:
+    if not isinstance(header, OperatorHeader):
         selection.refuse(unreadable_file(operator, problem_of(header)))
         return
+    infos = {info.name: info for info in (*header.operator_states, *header.broadcast_states)}
+    if header.stopped:
+        selection.refuse(unknown_serializer(operator, header))
+        infos.popitem()  # that of the unknown serializer
     with savepoint.place.opened(handle.delegate) as file:
         if file is None:
             selection.refuse(unreadable_file(operator, f"{handle.delegate.path or handle.delegate.file} is not there"))
             return
         lists = _Lists(operator, subtask, handle, header, file)
-        infos = {info.name: info for info in (*header.operator_states, *header.broadcast_states)}
         for name in filter(selection.has, handle.states):
             if name not in infos:
-                selection.refuse(unreadable_file(operator, f"its state {name!r} is not described in its file."))
+                if not header.stopped:
+                    selection.refuse(unreadable_file(operator, f"its state {name!r} is not described in its file."))
                 continue
             try:
                 entries = lists.entries(infos[name])

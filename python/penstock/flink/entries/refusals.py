@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from penstock.errors import FlinkSavepointError
 from penstock.flink.cursor import plain
+from penstock.flink.headers import KeyedHeader, OperatorHeader
 from penstock.flink.metadata import OperatorState
 
 CANONICAL = "flink savepoint -type canonical JOB_ID FOLDER"
@@ -38,6 +39,16 @@ def unreadable_form(operator: OperatorState, handle: str) -> FlinkSavepointError
         f"The keyed state of {plain(title(operator))} {_FIX.get(handle, f'is a {handle}')}, which only Flink's own "
         f"backend can read. Let the job take a canonical savepoint, and read that: {CANONICAL} (Flink before 1.15: "
         "flink savepoint JOB_ID FOLDER)."
+    )
+
+
+def unknown_serializer(operator: OperatorState, header: KeyedHeader | OperatorHeader) -> FlinkSavepointError:
+    """The error of a header that ends early, at a serializer of somebody else's."""
+    states = header.states if isinstance(header, KeyedHeader) else (*header.operator_states, *header.broadcast_states)
+    what = f"State {states[-1].name!r} and those behind it" if states else "Keyed state"
+    return FlinkSavepointError(
+        f"{plain(what)} of {plain(title(operator))} cannot be read, because of a serializer that is not Flink's: "
+        f"{header.stopped} Give the state a type of Flink's own (a POJO, a tuple, a row, Avro)."
     )
 
 
