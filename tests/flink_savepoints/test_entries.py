@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.errors import FlinkSavepointError
+from penstock.errors import ConfigurationError, FlinkSavepointError
 from penstock.flink import read_savepoint
 from penstock.flink.cursor import Cursor
 from penstock.flink.entries import Entry, pieces, read_entries
@@ -103,7 +103,10 @@ def test_operators_and_states_are_chosen() -> None:
     assert {entry.state for entry in every} == {"value", "list", "map", "max", "avg"}
     assert list(read_entries(savepoint, states=["list"])) == [entry for entry in every if entry.state == "list"]
     assert list(read_entries(savepoint, operators=[every[0].operator_id])) == every
-    assert not list(read_entries(savepoint, operators=["another"]))
+    with pytest.raises(ConfigurationError, match="has no operator 'another'"):
+        read_entries(savepoint, operators=["another"])
+    with pytest.raises(ConfigurationError, match=r"has no state 'another'.*'avg', 'list', 'map', 'max', 'value'"):
+        read_entries(savepoint, states=["list", "another"])
     heap = read_savepoint(place("1.11.4", "kinds_a"))
     assert {entry.state for entry in read_entries(heap, states=["max"])} == {"max"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,18 @@ def test_timers_that_are_cut_off_are_refused() -> None:
     for length in range(4, len(whole)):
         with pytest.raises(FlinkSavepointError):
             list(read_entries(savepoint(whole[:length])))
+
+
+def test_a_file_elsewhere_does_not_pass_for_raw_state(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"secret")
+    (tmp_path / "savepoint" / "deeper").mkdir(parents=True)
+    handle = StreamHandle("FileStateHandle", 6, path=f"file:{tmp_path}/secret")
+    raw = KeyGroupsHandle("KeyGroupsStateHandle", (0, 0), (0,), handle)
+    operator = OperatorState(OPERATOR, None, None, 1, 1, None, (Subtask(0, raw_keyed=(raw,)),), False)
+    metadata = Metadata(3, 1, None, (), (operator,), 0, False)
+    folder = tmp_path / "savepoint" / "deeper"
+    with pytest.raises(FlinkSavepointError, match="secret is not in the folder of the savepoint"):
+        list(read_entries(FlinkSavepoint(Place(f"file:{folder}", f"{folder}/_metadata"), metadata, "1.11")))
+    (folder / "secret").write_bytes(b"moved.")
+    (entry,) = read_entries(FlinkSavepoint(Place(f"file:{folder}", f"{folder}/_metadata"), metadata, "1.11"))
+    assert entry.value == b"moved."

@@ -58,19 +58,20 @@ class Place:
         return None
 
     @contextmanager
-    def opened(self, handle: StreamHandle) -> Generator[IO[bytes] | None]:
-        """The file of a handle, or its bytes as a file; None if it is missing. It begins at ``handle.start``."""
+    def opened(self, handle: StreamHandle, *, inside: bool = False) -> Generator[IO[bytes] | None]:
+        """The file of a handle, or its bytes as a file; None if it is missing. It begins at ``handle.start``.
+        ``inside``: only in the savepoint's own folders."""
         if handle.data is not None:
             yield io.BytesIO(handle.data)
             return
-        for path in self._paths(handle):
+        for path in self._paths(handle, inside):
             if _beginning(path, handle.start or 0, min(handle.size, 1)) is not None:
                 with storage_of(located(path)).read(located(path)) as file:
                     yield file
                 return
         yield None
 
-    def _paths(self, handle: StreamHandle) -> Iterator[str]:
+    def _paths(self, handle: StreamHandle, inside: bool = False) -> Iterator[str]:
         if handle.file is not None:
             if not handle.file.startswith("/") and ".." not in handle.file.split("/"):
                 yield join(self.path, handle.file)
@@ -83,7 +84,7 @@ class Place:
                 yield join(self.path, *parts[first:])
                 if above:
                     yield join(above, *parts[first:])
-        if path:
+        if path and not inside:
             yield path
 
 

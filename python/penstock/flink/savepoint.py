@@ -22,6 +22,8 @@ from penstock.flink.metadata import Metadata, OperatorState, Subtask, read_metad
 from penstock.flink.places import Place, find
 from penstock.storage.storage import is_local
 
+_WITH_HEADER = (KeyGroupsHandle, IncrementalHandle, OperatorHandle)
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -87,6 +89,18 @@ class FlinkSavepoint:
                 for info in (*infos, *more):
                     states.setdefault(info.name, info)
         return states
+
+    def states_are_known(self, operator: OperatorState) -> bool:
+        """Whether :meth:`states` has all states of an operator: none is raw, in a changelog, or in a header that could
+        not be read to its end."""
+        for subtask in operator.subtasks:
+            handles = (*subtask.managed_keyed, *subtask.managed_operator)
+            headers = map(self.header, handles)
+            if subtask.raw_keyed or subtask.raw_operator or not all(isinstance(it, _WITH_HEADER) for it in handles):
+                return False
+            if any(header is not None and problem_of(header) for header in headers):
+                return False
+        return True
 
     def missing_files(self, operator: OperatorState) -> Iterator[str]:
         """Paths of an operator's files that should be beside the metadata and are missing. Local savepoints only."""

@@ -65,9 +65,11 @@ def _parts(
     -1 nothing was written."""
     parts = sorted((offset, index) for index, offset in enumerate(offsets) if offset >= 0)
     ends = [*(offset for offset, _ in parts[1:]), delegate.size]
-    with savepoint.place.opened(delegate) as file:
+    # any file of the machine could pass for raw state, which has no header
+    with savepoint.place.opened(delegate, inside=True) as file:
         if file is None:
-            selection.refuse(unreadable_file(operator, f"{delegate.path or delegate.file} is not there"))
+            where = f"{delegate.path or delegate.file} is not in the folder of the savepoint. Copy it there."
+            selection.refuse(unreadable_file(operator, where))
             return
         for (offset, index), end in zip(parts, ends, strict=False):  # of no parts there is an end
             file.seek((delegate.start or 0) + offset)

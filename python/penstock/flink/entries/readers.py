@@ -73,8 +73,8 @@ def _refusal(serializer: Serializer) -> str:
     return f"{name}{of}"
 
 
-def _list(serializer: Serializer) -> Form:
-    read_element = form_of(serializer.nested[0]).read
+def _elements(read_element: Reader) -> Form:
+    """Elements after their number: a list, array or set. A set is a list, as not all values can be in one of Python."""
 
     def read(data: bytes, at: int) -> tuple[list[Any], int]:
         (count,) = _INT(data, at)
@@ -86,22 +86,18 @@ def _list(serializer: Serializer) -> Form:
         return values, at
 
     return Form(read)
+
+
+def _list(serializer: Serializer) -> Form:
+    return _elements(form_of(serializer.nested[0]).read)
 
 
 def _set(serializer: Serializer) -> Form:
-    """A set is a list: its elements may be such that Python cannot have them in a set."""
-    read_element = _nullable_reader(form_of(serializer.nested[0]).read, null=1)
+    return _elements(_nullable_reader(form_of(serializer.nested[0]).read, null=1))
 
-    def read(data: bytes, at: int) -> tuple[list[Any], int]:
-        (count,) = _INT(data, at)
-        at += 4
-        values: list[Any] = []
-        for _ in range(counted(count, data, at)):
-            value, at = read_element(data, at)
-            values.append(value)
-        return values, at
 
-    return Form(read)
+def _array(serializer: Serializer) -> Form:
+    return _elements(_nullable_reader(form_of(serializer.nested[0]).read, null=0))
 
 
 def map_of(key: Form) -> Callable[[list[tuple[Any, Any]]], Any]:
@@ -150,21 +146,6 @@ def _nullable(serializer: Serializer) -> Form:
     # with padding, every value has the length of the longest, and the serializer within is one of a fixed length
     length = 1 + padding if padding else -1
     return Form(_nullable_reader(form.read, 1, padding), length, form.hashable)
-
-
-def _array(serializer: Serializer) -> Form:
-    read_element = _nullable_reader(form_of(serializer.nested[0]).read, null=0)
-
-    def read(data: bytes, at: int) -> tuple[list[Any], int]:
-        (count,) = _INT(data, at)
-        at += 4
-        values: list[Any] = []
-        for _ in range(counted(count, data, at)):
-            value, at = read_element(data, at)
-            values.append(value)
-        return values, at
-
-    return Form(read)
 
 
 def _tuple(serializer: Serializer) -> Form:

@@ -1,4 +1,4 @@
-"""What is read of a savepoint, and what becomes of that which cannot be read."""
+"""The states to read, and what becomes of those that cannot be read."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from penstock.errors import FlinkSavepointError
 
 
 class Selection:
-    """The operators and states to read."""
+    """The states to read, by name; None for all."""
 
-    def __init__(
-        self,
-        operators: Collection[str] | None,
-        states: Collection[str] | None,
-        refused: Callable[[FlinkSavepointError], None] | None,
-    ) -> None:
-        self.operators = None if operators is None else set(operators)
+    def __init__(self, states: Collection[str] | None, refused: Callable[[FlinkSavepointError], None] | None) -> None:
         self.states = None if states is None else set(states)
         self._refused = refused
         self._messages = set[str]()
@@ -25,12 +19,8 @@ class Selection:
         """Whether a state is wanted."""
         return self.states is None or state in self.states
 
-    def has_operator(self, *names: str | None) -> bool:
-        """Whether an operator with one of these names, IDs or uids is wanted."""
-        return self.operators is None or not self.operators.isdisjoint(names)
-
     def refuse(self, error: FlinkSavepointError) -> None:
-        """Report something that cannot be read, once; it is raised if nobody listens."""
+        """Report something that cannot be read, once; raise it if there is nothing to report it to."""
         if self._refused is None:
             raise error
         if str(error) not in self._messages:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
-from penstock.errors import FlinkSavepointError
+from penstock.errors import ConfigurationError, FlinkSavepointError
+from penstock.flink.cursor import plain
 from penstock.flink.entries.entry import Entry
 from penstock.flink.entries.keyed import keyed_entries
 from penstock.flink.entries.operator_state import operator_entries
 from penstock.flink.entries.raw import raw_keyed_entries, raw_operator_entries
 from penstock.flink.entries.selection import Selection
+from penstock.flink.metadata import OperatorState
 from penstock.flink.savepoint import FlinkSavepoint
 
 
@@ -32,15 +34,36 @@ def read_entries(
             first such error is raised.
 
     Raises:
+        ConfigurationError: at once: no operator or state has such a name.
         FlinkSavepointError: a file is damaged, or a state cannot be read.
 
     Cost: linear in the state files; as much memory as the largest entry takes, and some hundred kilobytes. A file is
     opened when its first entry is asked for.
     """
-    selection = Selection(operators, states, refused)
-    for operator in savepoint.operators:
-        if not selection.has_operator(operator.operator_id, operator.uid, operator.name):
-            continue
+    chosen = list(savepoint.operators)
+    if operators is not None:
+        _see_there(savepoint, "operator", operators, {name for operator in chosen for name in _names(operator)})
+        chosen = [operator for operator in chosen if not _names(operator).isdisjoint(operators)]
+    if states is not None and all(map(savepoint.states_are_known, chosen)):
+        _see_there(savepoint, "state", states, {name for operator in chosen for name in savepoint.states(operator)})
+    return _entries(savepoint, chosen, Selection(states, refused))
+
+
+def _names(operator: OperatorState) -> set[str]:
+    return {name for name in (operator.operator_id, operator.uid, operator.name) if name is not None}
+
+
+def _see_there(savepoint: FlinkSavepoint, what: str, wanted: Collection[str], names: set[str]) -> None:
+    for name in wanted:
+        if name not in names:
+            known = ", ".join(plain(repr(known)) for known in sorted(names)) or "none"
+            raise ConfigurationError(
+                f"{savepoint.place.folder} has no {what} {plain(repr(name))}. Its {what}s have the names {known}."
+            )
+
+
+def _entries(savepoint: FlinkSavepoint, operators: list[OperatorState], selection: Selection) -> Iterator[Entry]:
+    for operator in operators:
         for subtask in operator.subtasks:
             about = savepoint, operator, subtask.index
             for keyed in subtask.managed_keyed:
