@@ -76,6 +76,13 @@ def samples() -> tuple[dict[str, Any], ...]:
 
 
 @cache
+def timers() -> dict[str, Any]:
+    """Key groups of raw keyed state with timers, and these timers."""
+    (line,) = _lines("timers")
+    return line
+
+
+@cache
 def by_name() -> dict[tuple[str, str], dict[str, Any]]:
     """The lines of :func:`savepoints` by release and name."""
     return {(line["flink"], line["name"]): line for line in savepoints()}

@@ -1,5 +1,5 @@
 """Records what the real Flink reads: ``python -m tests.flink_savepoints.recording`` writes ``samples.jsonl.gz``,
-``written.tar.xz`` and ``entries.jsonl.gz`` anew. Needs Java and Maven; see ``benches/flink``."""
+``timers.jsonl.gz``, ``written.tar.xz`` and ``entries.jsonl.gz`` anew. Needs Java and Maven; see ``benches/flink``."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def main() -> None:
     """Record everything."""
     samples = (line for version in flink_peer.VERSIONS for line in flink_peer.printed(version, _class("Samples")))
     _write("samples", map(json.loads, samples))
+    _write("timers", map(json.loads, flink_peer.printed("1.11", _class("Timers"))))
     with tempfile.TemporaryDirectory() as folder:
         flink_peer.printed("2.3", _class("Writer"), folder)
         _pack(Path(folder))

@@ -1,8 +1,7 @@
-"""Raw keyed state: bytes of an operator, and the timers that RocksDB kept on the heap. Bytes by a writer of our own."""
+"""Raw keyed state: bytes of an operator, and the timers that RocksDB kept on the heap."""
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from penstock.flink.handles import KeyGroupsHandle, StreamHandle
 from penstock.flink.metadata import Metadata, OperatorState, Subtask
 from penstock.flink.places import Place
 from penstock.flink.savepoint import FlinkSavepoint
-from tests.flink_savepoints.golden import samples
+from tests.flink_savepoints.golden import timers
 
 NOWHERE = Place("file:/there/is/nothing", "/there/is/nothing/_metadata")
 OPERATOR = "0" * 32
@@ -33,24 +32,7 @@ def savepoint(*groups: bytes | None) -> FlinkSavepoint:
     return FlinkSavepoint(NOWHERE, Metadata(3, 1, None, (), (operator,), 0, False), "1.11")
 
 
-def snapshot(name: str) -> bytes:
-    (sample,) = (line for line in samples() if (line["flink"], line["name"]) == ("1.11.4", name))
-    return bytes.fromhex(sample["snapshot"])
-
-
-def timer(key: int, start: int, end: int, time: int) -> bytes:
-    return struct.pack(">iqqq", key, start, end, time)
-
-
-def timers(*event: bytes, processing: tuple[bytes, ...] = (), key: str = "int") -> bytes:
-    written = bytes.fromhex("f1cd859f") + struct.pack(">ii", 2, 1) + b"\0\x0dwindow-timers"
-    written += snapshot(key) + snapshot("time window")
-    for part in (event, processing):
-        written += struct.pack(">i", len(part)) + b"".join(part)
-    return written
-
-
-def entry(state: str, kind: str, group: int, key: int | None, window: TimeWindow | None, value: object) -> Entry:
+def entry(state: str, kind: str, group: int, key: str | None, window: TimeWindow | None, value: object) -> Entry:
     return Entry(OPERATOR, state, kind, 0, group, key, window, value)
 
 
@@ -60,19 +42,20 @@ def test_bytes_of_key_groups() -> None:
     assert entries == [entry("_default_", "raw keyed", group, None, None, data) for group, data in expected]
 
 
-def test_timers_have_the_names_that_they_have_as_managed_state() -> None:
-    groups = timers(timer(7, 0, 10, 9), timer(8, -5, 5, -1)), timers(processing=(timer(1, 0, 1, 0),))
-    event, processing = "_timer_state/event_window-timers", "_timer_state/processing_window-timers"
-    assert list(read_entries(savepoint(*groups))) == [
-        entry(event, "timers", 0, 7, TimeWindow(0, 10), 9),
-        entry(event, "timers", 0, 8, TimeWindow(-5, 5), -1),
-        entry(processing, "timers", 1, 1, TimeWindow(0, 1), 0),
+def test_timers_are_those_that_flink_wrote_under_the_names_of_managed_ones() -> None:
+    raw = savepoint(*map(bytes.fromhex, timers()["groups"]))
+    expected = [
+        entry(state, "timers", group, key, TimeWindow(**window), time)
+        for state, group, key, window, time in timers()["timers"]
     ]
-    assert [read.key for read in read_entries(savepoint(*groups), states=[processing])] == [1]
+    assert len(expected) == 20
+    assert sorted(read_entries(raw)) == sorted(expected)
+    name = "_timer_state/processing_window-timers"
+    assert sorted(read_entries(raw, states=[name])) == sorted(timer for timer in expected if timer.state == name)
 
 
 def test_timers_that_are_cut_off_are_refused() -> None:
-    whole = timers(timer(7, 0, 10, 9))
+    whole = max(map(bytes.fromhex, timers()["groups"]), key=len)
     for length in range(4, len(whole)):
         with pytest.raises(FlinkSavepointError):
             list(read_entries(savepoint(whole[:length])))
