@@ -9,7 +9,7 @@ of one key and namespace are one after the other, and become one entry. Source o
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from penstock.flink.entries.pieces import Piece
@@ -21,7 +21,11 @@ _ONE_BYTE = 128  # key groups that fit into one byte
 
 
 def canonical_entries(
-    piece: Piece, group: int, groups: int, states: list[KeyedState | None]
+    piece: Piece,
+    group: int,
+    groups: int,
+    states: Sequence[KeyedState | None],
+    refuse: Callable[[KeyedState, Sequence[str]], None],
 ) -> Iterator[tuple[KeyedState, Any, Any, Any]]:
     """The entries of a key group: state, key, namespace, value.
 
@@ -30,6 +34,7 @@ def canonical_entries(
         group: its number.
         groups: the number of all key groups.
         states: by number; None for those that are not wanted, whose pairs are passed over.
+        refuse: called for a state that has entries and cannot be read, which are passed over, too.
 
     Raises:
         FlinkSavepointError: it is damaged.
@@ -46,7 +51,9 @@ def canonical_entries(
         if number >= len(states):
             piece.fail(piece.at - 2, f"state {number} follows, and the file has {len(states)}")
         state = states[number]
-        if state is None:
+        if state is None or state.refusal is not None:
+            if state is not None:
+                refuse(state, ())
             for _ in _pairs(piece, prefix):
                 pass
         elif state.map is not None:

@@ -7,7 +7,7 @@ other without lengths. Source of the semantics: Flink's ``HeapSnapshotStrategy``
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from penstock.flink.entries.pieces import Piece
@@ -20,7 +20,7 @@ def heap_entries(
     piece: Piece,
     states: list[KeyedState],
     wanted: set[str] | None,
-    refuse: Callable[[KeyedState, list[str]], None],
+    refuse: Callable[[KeyedState, Sequence[str]], None],
 ) -> Iterator[tuple[KeyedState, Any, Any, Any]]:
     """The entries of a key group: state, key, namespace, value.
 

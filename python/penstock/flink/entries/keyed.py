@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from penstock.flink.entries.canonical import canonical_entries
@@ -81,9 +81,11 @@ class _Groups:
             self._selection.refuse(unknown_serializer(self._operator, self._header))
             if heap:  # nothing is found behind an unknown state
                 return
-        wanted = self._wanted(heap)
+        wanted = [state if self._selection.has(state.name) else None for state in self._states]
         if not any(wanted):
             return
+        if self._header.length is None:  # the last one is not known to its end, and more may follow
+            wanted = wanted[:-1] + [None] * _MOST_STATES
         for group, offset in enumerate(self._handle.offsets, self._handle.key_groups[0]):
             if offset <= 0:  # nothing in it
                 continue
@@ -92,28 +94,11 @@ class _Groups:
             else:
                 groups = self._operator.max_parallelism
                 piece = self._piece(group, offset, packed=self._header.compression)
-                read = canonical_entries(piece, group, groups, wanted)
+                read = canonical_entries(piece, group, groups, wanted, self._refuse)
             for state, key, namespace, value in read:
                 yield Entry(about, state.name, state.kind, subtask, group, key, namespace, value)
 
-    def _wanted(self, heap: bool) -> list[KeyedState | None]:
-        """The states to read, by number. In a heap file a state is refused where it has entries, in a canonical one at
-        once, as it is written there only if it has some; and states of numbers beyond a header that ends early are
-        passed over."""
-        chosen = [state if self._selection.has(state.name) else None for state in self._states]
-        if heap:
-            return chosen
-        if self._header.length is None:
-            chosen = chosen[:-1] + [None] * _MOST_STATES
-        return [None if state is None else self._readable(state) for state in chosen]
-
-    def _readable(self, state: KeyedState) -> KeyedState | None:
-        if state.refusal is None:
-            return state
-        self._refuse(state, [])
-        return None
-
-    def _refuse(self, state: KeyedState, lost: list[str]) -> None:
+    def _refuse(self, state: KeyedState, lost: Sequence[str]) -> None:
         why = state.refusal or "an unknown serializer"
         self._selection.refuse(unreadable_state(self._operator, state.name, why, lost))
 
