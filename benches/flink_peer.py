@@ -141,6 +141,27 @@ def results(version: str, specs: Iterable[str], *, heap: str = "2g", stack: str 
             process.wait()
 
 
+def printed(version: str, main: str, *arguments: str) -> list[str]:
+    """The lines that a class of ``benches/flink`` prints.
+
+    Args:
+        version: one of ``VERSIONS``.
+        main: the class, with its package.
+        arguments: of its ``main``.
+
+    Raises:
+        RuntimeError: it cannot run here, or has failed.
+    """
+    java, *options, _, jar = _java(version, "1g", "64m", {})
+    opened = [f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in ("lang", "time", "util")]
+    classes = f"{jar}{os.pathsep}{Path(jar).parent / 'lib' / '*'}"
+    command = [java, *options, *opened, "-cp", classes, main, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{main} of Flink {version} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout.splitlines()
+
+
 @cache
 def missing(version: str) -> str | None:
     """Why the peer cannot run here, in a sentence; ``None`` when it can. Builds it the first time (some seconds)."""

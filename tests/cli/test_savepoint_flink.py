@@ -171,3 +171,43 @@ def test_many_texts(penstock):
     assert penstock("uid", "a", "b").stdout == (
         "897859f6655555855a890e51483ab5e6  a\need1d3b157a9987ae9944e541e132efa  b\n"
     )
+
+
+def test_entries_are_lines_of_json(penstock):
+    result = penstock("savepoint", "entries", place("2.3.0", "windows_a"))
+    assert (result.exit_code, result.stderr) == (0, "")
+    entries = [json.loads(line) for line in result.stdout.splitlines()]
+    assert {entry["kind"] for entry in entries} == {"reducing", "list", "timers"}
+    (first, *_) = (entry for entry in entries if entry["state"] == "window-contents")
+    assert first == {
+        "operator_id": "1228afe0298b7812a54a8a47f0a2c61f",
+        "state": "window-contents",
+        "kind": "reducing",
+        "subtask": 0,
+        "key_group": 6,
+        "key": "k9",
+        "namespace": {"start": 1500, "end": 2000},
+        "value": ["k9", 199],
+    }
+
+
+def test_a_state_that_cannot_be_read_keeps_no_other_from_being_printed(penstock):
+    result = penstock("savepoint", "entries", place("2.3.0", "types_b"))
+    assert result.exit_code == 1
+    assert "State 'a-kryo' of operator 'types'" in result.stderr
+    assert {json.loads(line)["state"] for line in result.stdout.splitlines()} == {"b-decimal", "c-texts", "d-points"}
+    chosen = penstock("savepoint", "entries", "--operator", "types", "--state", "c-texts", place("2.3.0", "types_b"))
+    assert chosen.exit_code == 0
+    assert {json.loads(line)["state"] for line in chosen.stdout.splitlines()} == {"c-texts"}
+
+
+def test_files_of_rocksdb_are_refused_with_the_command_that_helps(penstock):
+    result = penstock("savepoint", "entries", place("2.3.0", "native_rocksdb_a"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "flink savepoint -type canonical JOB_ID FOLDER" in " ".join(result.stderr.split())
+
+
+def test_entries_of_a_place_without_a_savepoint(penstock, tmp_path):
+    result = penstock("savepoint", "entries", tmp_path)
+    assert result.exit_code == 1
+    assert "There is no savepoint at" in result.stderr

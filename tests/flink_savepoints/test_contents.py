@@ -8,7 +8,8 @@ from pathlib import Path
 from penstock.flink import plan_of, read_savepoint
 from penstock.flink.contents import content_of, differences, verify
 from penstock.flink.cursor import Cursor
-from penstock.flink.headers import read_keyed_header, stands_for
+from penstock.flink.headers import read_keyed_header
+from penstock.flink.snapshots import stands_for
 from penstock.flink.uids import Search
 from tests.flink_savepoints.golden import place, spec, unpacked
 

@@ -1,5 +1,5 @@
-"""``penstock savepoint check | facts | restores``, and how ``show``, ``verify`` and ``diff`` do with savepoints of
-Apache Flink."""
+"""``penstock savepoint check | entries | facts | restores``, and how ``show``, ``verify`` and ``diff`` do with
+savepoints of Apache Flink."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from penstock.cli.options import Command, ProgramCommand, means_pyflink, of_job, planned, prints_json, program
 from penstock.cli.program import Planning
 from penstock.cli.report import guard
-from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.errors import ConfigurationError, FlinkSavepointError, UnsupportedError
 from penstock.plan import PROFILES
 
 if TYPE_CHECKING:
@@ -97,6 +97,46 @@ def facts(flink: str | None, folders: tuple[str, ...]) -> None:
 
 
 @click.command(cls=Command)
+@click.option(
+    "--operator", "operators", metavar="NAME", multiple=True, help="Only of this operator: an ID, uid or name."
+)
+@click.option("--state", "states", metavar="NAME", multiple=True, help="Only of states with this name.")
+@click.argument("folder")
+def entries(operators: tuple[str, ...], states: tuple[str, ...], folder: str) -> None:
+    """Print the entries of all states in a savepoint of Flink: a line of JSON for each.
+
+    FOLDER has a file _metadata, or is that file. A line has the operator, the state, its kind, the subtask, and, as
+    far as there are such, key group, key, namespace (the window) and value. Nothing is unpickled. A state that cannot
+    be read is an error on standard error, the others are printed, and the exit status is 1.
+
+    Examples:
+      penstock savepoint entries /data/flink/savepoint-1f0c2a-6d3b9c01e7f2
+      penstock savepoint entries --operator counts --state total /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 | jq .value
+    """
+    from penstock.cli.report import explanation
+    from penstock.flink.entries import read_entries
+    from penstock.flink.entries.documents import lines
+    from penstock.flink.places import newest
+    from penstock.flink.savepoint import read_savepoint
+
+    refusals: list[FlinkSavepointError] = []
+    with guard():
+        read = read_entries(
+            read_savepoint(newest(folder)),
+            operators=operators or None,
+            states=states or None,
+            refused=refusals.append,
+        )
+        out = sys.stdout
+        for line in lines(read):
+            out.write(f"{line}\n")
+    for refusal in refusals:
+        click.echo(explanation(refusal), err=True)
+    if refusals:
+        sys.exit(1)
+
+
+@click.command(cls=Command)
 @click.option("--flink", type=click.Choice(PROFILES), default=PROFILES[0], show_default=True, help="Version of Flink.")
 def restores(flink: str) -> None:
     """Say what Flink does with restores, without Flink: a line of JSON for each line of standard input.
@@ -147,7 +187,7 @@ def check(planning: Planning, allow: bool, as_json: bool, place: str, file: str)
         sys.exit(1)
 
 
-COMMANDS = (check, facts, restores)
+COMMANDS = (check, entries, facts, restores)
 
 
 def drawn(content: Content) -> Iterator[RenderableType]:

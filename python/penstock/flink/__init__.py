@@ -2,7 +2,8 @@
 
 :func:`read_savepoint` reads ``_metadata`` (versions 2 to 6) and the headers of state files. :func:`predict_restore`
 says whether Flink 1.11 or 2.3 would restore a program, with which message it would refuse, and which max parallelism
-each vertex gets. Nothing is unpickled, no Java runs. Savepoints of Penstock are in :mod:`penstock.savepoints`.
+each vertex gets. :mod:`penstock.flink.entries` reads the entries of states. Nothing is unpickled, no Java runs.
+Savepoints of Penstock are in :mod:`penstock.savepoints`.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 
 from penstock.common.findings import Difference
 from penstock.flink.facts import writer
-from penstock.flink.handles import KeyGroupsHandle
+from penstock.flink.handles import MODES, KeyGroupsHandle
 from penstock.flink.headers import KeyedHeader
 from penstock.flink.metadata import OperatorState
-from penstock.flink.savepoint import FlinkSavepoint, Problem, files_of
+from penstock.flink.savepoint import FlinkSavepoint, Problem, files_of, problem_of
 from penstock.storage.storage import is_local
 
 _RAW = "raw"
@@ -89,7 +89,7 @@ def content_of(savepoint: FlinkSavepoint) -> Content:
 def _operator(savepoint: FlinkSavepoint, state: OperatorState) -> OperatorContent:
     headers = list(savepoint.headers(state))
     keys = [header.key_serializer for header in headers if isinstance(header, KeyedHeader)]
-    problems = [header.text if isinstance(header, Problem) else header.stopped for header in headers]
+    problems = list(map(problem_of, headers))
     return OperatorContent(
         state.operator_id,
         state.name,
@@ -126,12 +126,9 @@ def _states(savepoint: FlinkSavepoint, state: OperatorState) -> Iterator[StateCo
                 modes[name] = places.mode
     infos = savepoint.states(state)
     for name in sorted(infos.keys() | modes.keys()):
-        info, kind, types = infos.get(name), _KINDS.get(modes.get(name, ""), ""), ""
+        info, kind, types = infos.get(name), MODES.get(modes.get(name, ""), ""), ""
         if info is not None:
-            keyed = (
-                "timers" if info.type == "PRIORITY_QUEUE" else info.options.get("KEYED_STATE_TYPE", info.type).lower()
-            )
-            kind = kind or keyed
+            kind = kind or info.kind
             # not of namespaces, which are internal to Flink
             serializers = map(info.serializers.get, ("KEY_SERIALIZER", "VALUE_SERIALIZER"))
             types = " -> ".join(serializer.text for serializer in serializers if serializer is not None)
@@ -141,9 +138,6 @@ def _states(savepoint: FlinkSavepoint, state: OperatorState) -> Iterator[StateCo
         yield StateContent("(operator)", _RAW, "", sum(raw))
     if any(part.raw_keyed for part in state.subtasks):
         yield StateContent("(keyed)", _RAW, "")
-
-
-_KINDS = {"SPLIT_DISTRIBUTE": "list", "UNION": "union list", "BROADCAST": "broadcast"}
 
 
 def verify(savepoint: FlinkSavepoint) -> tuple[list[str], int]:

@@ -10,6 +10,7 @@ import struct
 from typing import NoReturn
 
 from penstock.errors import FlinkSavepointError
+from penstock.flink.texts import read_text
 
 EOF = "java.io.EOFException"
 IO = "java.io.IOException"
@@ -99,6 +100,18 @@ class Cursor:
         """A string in Java's modified UTF-8 after its length in two bytes. Half a surrogate pair is kept."""
         raw = self.take(self.length(f"the length of {what}"), what)
         return raw.decode("ascii") if raw.isascii() else self._decoded(raw, what)
+
+    def text(self, what: str) -> str:
+        """A text as Flink writes those of state, which is not null."""
+        try:
+            text, self.at = read_text(self.data, self.at)
+        except IndexError:
+            self.fail(f"{what} does not end before the file does", EOF)
+        except ValueError as error:
+            self.fail(f"{what} is damaged: {error}", IO)
+        if text is None:
+            self.fail(f"{what} is null", NULL_POINTER)
+        return text
 
     def _decoded(self, raw: bytes, what: str) -> str:
         units: list[int] = []

@@ -21,7 +21,7 @@ RELEASES = {"1.11": "1.11.4", "2.3": "2.3.0"}
 _KINDS = {"Savepoint": "savepoint", "Suspend Savepoint": "suspend", "Terminate Savepoint": "drain"}
 _FIRST_NEW = 4
 _CHECKPOINT = re.compile(r"chk-\d+")
-_LEFT_OUT = ("data", "nested", "named")
+_LEFT_OUT = ("data", "nested", "named", "names", "detail", "subclasses", "compressed")
 
 
 def line(place: str, flink: str | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ refused, where Java would run out of stack.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -21,7 +21,8 @@ from penstock.flink.cursor import (
     Cursor,
 )
 
-MODES = ("SPLIT_DISTRIBUTE", "UNION", "BROADCAST")
+MODES = {"SPLIT_DISTRIBUTE": "list", "UNION": "union list", "BROADCAST": "broadcast"}
+"""The modes of operator state, in the order of their numbers, and what such state is for people."""
 SCOPES = ("EXCLUSIVE", "SHARED")
 DEEPEST = 20
 _LAST_OLD_TAG = 6
@@ -171,11 +172,11 @@ class HandleReader:
         cursor.utf(f"the id of {what}")
         return StreamHandle("SegmentFileStateHandle", size, path=path, start=start, scope=scope)
 
-    def _choice(self, choices: tuple[str, ...], index: int, what: str) -> str:
+    def _choice(self, choices: Collection[str], index: int, what: str) -> str:
         if not 0 <= index < len(choices):
             message = f"Index {index} out of bounds for length {len(choices)}"
             self._cursor.fail(f"{what} is {index}", OUT_OF_BOUNDS, message)
-        return choices[index]
+        return tuple(choices)[index]
 
     def _deeper(self, depth: int) -> int:
         if depth >= DEEPEST:

@@ -1,7 +1,8 @@
 """The place of a Flink savepoint: its ``_metadata``, and the files beside it. Paths, ``file:`` URIs, URLs of stores.
 
 A savepoint may come from a stranger, and name any file. Files are looked up inside its own folders first, by the end of
-their paths, as it may have been moved. Elsewhere only the beginning of regular files is read.
+their paths, as it may have been moved. Elsewhere only regular files are read, and beyond their beginning only those
+that have the header of a state file there.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import IO
 
 from penstock.errors import FlinkSavepointError
 from penstock.flink.handles import StreamHandle
@@ -54,7 +57,21 @@ class Place:
                 return data
         return None
 
-    def _paths(self, handle: StreamHandle) -> Iterator[str]:
+    @contextmanager
+    def opened(self, handle: StreamHandle, *, inside: bool = False) -> Generator[IO[bytes] | None]:
+        """The file of a handle, or its bytes as a file; None if it is missing. It begins at ``handle.start``.
+        ``inside``: only in the savepoint's own folders."""
+        if handle.data is not None:
+            yield io.BytesIO(handle.data)
+            return
+        for path in self._paths(handle, inside):
+            if _beginning(path, handle.start or 0, min(handle.size, 1)) is not None:
+                with storage_of(located(path)).read(located(path)) as file:
+                    yield file
+                return
+        yield None
+
+    def _paths(self, handle: StreamHandle, inside: bool = False) -> Iterator[str]:
         if handle.file is not None:
             if not handle.file.startswith("/") and ".." not in handle.file.split("/"):
                 yield join(self.path, handle.file)
@@ -67,7 +84,7 @@ class Place:
                 yield join(self.path, *parts[first:])
                 if above:
                     yield join(above, *parts[first:])
-        if path:
+        if path and not inside:
             yield path
 
 

@@ -22,6 +22,8 @@ from penstock.flink.metadata import Metadata, OperatorState, Subtask, read_metad
 from penstock.flink.places import Place, find
 from penstock.storage.storage import is_local
 
+_WITH_HEADER = (KeyGroupsHandle, IncrementalHandle, OperatorHandle)
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -88,6 +90,18 @@ class FlinkSavepoint:
                     states.setdefault(info.name, info)
         return states
 
+    def states_are_known(self, operator: OperatorState) -> bool:
+        """Whether :meth:`states` has all states of an operator: none is raw, in a changelog, or in a header that could
+        not be read to its end."""
+        for subtask in operator.subtasks:
+            handles = (*subtask.managed_keyed, *subtask.managed_operator)
+            headers = map(self.header, handles)
+            if subtask.raw_keyed or subtask.raw_operator or not all(isinstance(it, _WITH_HEADER) for it in handles):
+                return False
+            if any(header is not None and problem_of(header) for header in headers):
+                return False
+        return True
+
     def missing_files(self, operator: OperatorState) -> Iterator[str]:
         """Paths of an operator's files that should be beside the metadata and are missing. Local savepoints only."""
         if not is_local(self.place.metadata):
@@ -98,6 +112,11 @@ class FlinkSavepoint:
                     path = os.path.join(self.place.path, handle.file)
                     if not os.path.exists(path):
                         yield path
+
+
+def problem_of(header: KeyedHeader | OperatorHeader | Problem) -> str:
+    """The reason why a header could not be read, or not to its end; "" if it could."""
+    return header.text if isinstance(header, Problem) else header.stopped
 
 
 def files_of(subtask: Subtask) -> Iterator[StreamHandle]:
