@@ -17,6 +17,7 @@ import costs
 import endless
 import headlines
 import results as store
+import scale
 import speed
 from results import FOLDER, ROOT, Results
 from tables import PLANNING, every_figure, list_of_runs, memory, newer, steps_of, table, target_table, targets_of
@@ -78,10 +79,10 @@ def put_into(path: Path, markers: tuple[str, str], text: str) -> str:
 
 def with_tables(document: str, results: Results) -> str:
     """A document with what stands between ``<!-- measured: NAME -->`` and ``<!-- /measured -->`` exchanged for that
-    table of :mod:`tables`, :mod:`speed`, :mod:`endless` or :mod:`costs`."""
+    table of :mod:`tables`, :mod:`speed`, :mod:`endless`, :mod:`costs` or :mod:`scale`."""
 
     def filled(place: re.Match[str]) -> str:
-        content = {**PLANNING, **speed.TABLES, **endless.TABLES, **costs.TABLES}[place[1]](results)
+        content = {**PLANNING, **speed.TABLES, **endless.TABLES, **costs.TABLES, **scale.TABLES}[place[1]](results)
         text = content if isinstance(content, str) else table(content[0], content[1], len(content[0]) - 1)
         return f"<!-- measured: {place[1]} -->\n{text}\n<!-- /measured -->"
 

@@ -25,6 +25,7 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "unbounded": ("test_unbounded.py::test_unbounded", 20),
     "steps": ("test_unbounded.py::test_steps", 10),
     "latency": ("test_latency.py", 5),
+    "scale": ("test_scale.py", 25),
     "flink": ("test_flink.py", 45),
 }
 PEERS = (
