@@ -11,6 +11,7 @@ import re
 import signal
 import socket
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -307,20 +308,41 @@ class _Killing:
             os.kill(process, number)
 
 
-SESSION_ENDED = "INVALID_HANDLE.SESSION_"
-"""The beginning of the conditions by which a server of Spark Connect says that it has ended a session, or that it has
-been restarted since. Checked against 4.3."""
+_SESSION_ENDED = ("INVALID_HANDLE.SESSION_", "NO_ACTIVE_SESSION")
+"""Parts of the text of a failure of Spark Connect whose session the server has ended, or that was restarted since."""
+
+
+_STOPPED = ("stopped SparkContext", "SparkContext was shut down", "UNAVAILABLE", "RETRIES_EXCEEDED")
+"""Parts of the text of a failure of a server of Spark Connect that stops or is gone."""
+
+_STOPPING = 60.0
+"""Seconds that a server may take to stop."""
 
 
 def has_ended(session: Any) -> bool:
-    """Whether the server of Spark Connect has ended a session. A call. Checked against 4.3."""
-    try:
-        session.conf.get(BYTES_SETTING, None)
-    except Exception as error:
-        if SESSION_ENDED in str(error):
-            return True
-        raise
-    return False
+    """Whether a server of Spark Connect has ended a session. A small job of Spark; while the server stops, or is not
+    there, it waits, as pyspark's client does, for some minutes. Checked against 4.3."""
+    until = time.monotonic() + _STOPPING
+    while True:
+        try:
+            session.range(1).count()
+            return False
+        except Exception as error:
+            if tells_session_ended(str(error)):
+                return True
+            if time.monotonic() > until or not is_stopped(str(error)):
+                raise
+        time.sleep(1)
+
+
+def tells_session_ended(text: str) -> bool:
+    """Whether a failure is one of a session that the server has ended. Checked against 4.3."""
+    return any(sign in text for sign in _SESSION_ENDED)
+
+
+def is_stopped(text: str) -> bool:
+    """Whether a failure is one of a server that stops or is gone. Checked against 4.3."""
+    return any(sign in text for sign in _STOPPED)
 
 
 _LOST = (
@@ -328,7 +350,7 @@ _LOST = (
     "ExecutorLostFailure",
     "FetchFailed",
     "indeterminate output was failed and retried",  # shuffle files, when tasks of the last stage had ended already
-    SESSION_ENDED,
+    *_SESSION_ENDED,
 )
 """Parts of the text of a job of Spark 4.3 that failed because a process, shuffle files or its session were lost."""
 
@@ -347,5 +369,7 @@ def lost(text: str) -> str:
     lines = (line.strip() for line in text.splitlines())
     line = next((line for line in lines if any(sign in line for sign in _LOST)), "")
     where = min((at for at in map(line.find, _LOST) if at >= 0), default=0)
-    why = line[where : where + 200].rstrip(" .:") or "Python's daemon, or a worker of it, ended while it started"
+    why = line[where : where + 200].rstrip(" .:")
+    if not why:
+        why = "its server stops" if is_stopped(text) else "Python's daemon, or a worker of it, ended while it started"
     return f"Spark has lost the session, a process that ran tasks, or what they had sent ({why})."

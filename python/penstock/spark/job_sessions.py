@@ -10,7 +10,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from penstock.errors import JobExecutionError
 from penstock.spark import inside_pyspark
+from penstock.spark.frames import text_of
 from penstock.spark.shipped_code import Worker
 from penstock.spark.spark_job import context_of
 
@@ -57,12 +59,22 @@ class JobSession:
 
         Raises:
             ConfigurationError: there cannot be a new one.
+            JobExecutionError: the server does not answer.
         """
         if self._on_server:
             idle = self._used is None or time.monotonic() - self._used > IDLE
-            if idle and inside_pyspark.has_ended(self._session):
+            if idle and self._has_ended():
                 inside_pyspark.release(self._session)
                 self.base, self._session = self._opened()
                 self.equip()
             self._used = time.monotonic()
         return self._session
+
+    def _has_ended(self) -> bool:
+        try:
+            return inside_pyspark.has_ended(self._session)
+        except Exception as error:
+            raise JobExecutionError(
+                f"The server of Spark Connect does not answer: {text_of(error)}. What is committed stands. Run the "
+                "program again when it does, to resume from the same checkpoint directory."
+            ) from error

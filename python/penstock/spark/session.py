@@ -392,7 +392,7 @@ def _set(session: Any, key: str, value: str) -> None:
         session.conf.set(key, value)
     except Exception as error:
         needed = key == inside_pyspark.UNION_SETTING and session.conf.get(key, value) != value
-        if not is_connect(session) or needed or inside_pyspark.SESSION_ENDED in str(error):
+        if not is_connect(session) or needed or inside_pyspark.tells_session_ended(str(error)):
             raise
         logging.getLogger("penstock").info("The server does not let the job set %s=%s (%s).", key, value, error)
 

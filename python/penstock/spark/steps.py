@@ -26,7 +26,7 @@ from penstock.runtime.config.steps import Assignment
 from penstock.runtime.exchange.gate import TABLE
 from penstock.spark.failures import advice, is_sparks, local_failure
 from penstock.spark.frames import text_of, write_tables
-from penstock.spark.inside_pyspark import lost, lost_tasks, one_machine
+from penstock.spark.inside_pyspark import is_stopped, lost, lost_tasks, one_machine
 from penstock.spark.job_sessions import JobSession
 from penstock.spark.shipped_code import check_places
 from penstock.spark.spark_job import context_of, driver_rows
@@ -208,7 +208,8 @@ class SparkSteps:
         except Exception as error:
             failure = local_failure(error, self._deployment.mark) if is_sparks(error) else error
             text = str(failure)  # of Spark itself: no text of a record says what was lost
-            if is_sparks(failure.__cause__) and lost_tasks(text) and not advice(text):
+            is_lost = lost_tasks(text) or (context_of(session) is None and is_stopped(text))
+            if is_sparks(failure.__cause__) and is_lost and not advice(text):
                 raise StepLostError(lost(text)) from error
             raise failure from failure.__cause__
 
