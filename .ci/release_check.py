@@ -14,6 +14,7 @@ empty home and no variable of this shell. Takes five minutes for each wheel on t
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import re
@@ -170,12 +171,15 @@ def check(packages: Sequence[Path]) -> None:
 
 
 def check_symbols(wheel: Path) -> None:
-    """By auditwheel: with the symbols of its C library that a wheel uses, it may have the name that it has."""
-    said = " ".join(run(BIN / "auditwheel", "show", wheel).split())
-    consistent = re.search(r'consistent with the following platform tag: "(\w+)"', said)
-    named = wheel.stem.rpartition("-")[2].split(".")
-    if consistent is None or version(consistent[1]) > min(map(version, named)):
-        sys.exit(f"auditwheel says of {wheel.name}: {said}")
+    """By auditwheel: a wheel needs no library but the C library, and of that no newer symbols than its name says."""
+    # the libraries of this machine, of another C library perhaps, are not to be looked at
+    found = json.loads(run(BIN / "auditwheel", "show", "--json", "--ldpaths", "/nowhere", wheel))
+    others = set(found["external_libs"]) - {"libc.so"}  # as musl calls itself
+    if others:
+        sys.exit(f"{wheel.name} needs {', '.join(sorted(others))}, which a system may not have.")
+    for named in wheel.stem.rpartition("-")[2].split("."):
+        if version(found["sym_tag"]) > version(named):
+            sys.exit(f"{wheel.name} has symbols of {found['sym_tag']}: {found['versioned_symbols']}")
 
 
 def version(tag: str) -> tuple[int, int]:

@@ -1,5 +1,5 @@
-"""What builds the package: it makes the page of ``penstock view`` or says why it is not there, and refuses what cannot run
-Penstock."""
+"""What builds the package: it makes the page of ``penstock view`` or says why it is not there, and refuses a Python
+that cannot run Penstock."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_free_threaded_python_is_refused_before_anything_is_built(backend, hook,
     monkeypatch.setattr(sysconfig, "get_config_var", without.get)
     assert getattr(backend, hook)(None) == ["puccinialin"]
     without["Py_GIL_DISABLED"] = 1
-    with pytest.raises(SystemExit, match=r"free-threaded Python, which .* \(3\.\d+t\) is.*Use the usual Python 3\.\d+\."):
+    with pytest.raises(SystemExit, match=r"free-threaded Python, which .* \(3\.\d+t\) is.*Use the usual Python 3\."):
         getattr(backend, hook)(None)
 
 
