@@ -139,7 +139,8 @@ def run(*command: str | Path, **more: str) -> str:
     """Run a command in the project's folder, with more variables. Returns what it prints; ends with it if it fails."""
     words = [str(part) for part in command]
     print("$", *(words if words[0] != "bwrap" else ["bwrap ...", *words[words.index("/project") + 1 :]]), flush=True)
-    environment = {**os.environ, **more}
+    path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"  # maturin looks there for the Python that has zig
+    environment = {**os.environ, "PATH": path, **more}
     done = subprocess.run(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"{done.stdout}\n`{' '.join(words)}` ended with status {done.returncode}.")
