@@ -126,7 +126,7 @@ class Rehearsal:
         """Print what was done; ends with it if the demo did not print the same everywhere."""
         first, *others = self.shown.values()
         if any(other != first for other in others):
-            shown = "\n".join(f"== {name}\n{said}" for name, said in self.shown.items())
+            shown = "\n".join(f"== {name}\n{text}" for name, text in self.shown.items())
             sys.exit(f"The demo does not print the same everywhere:\n{shown}")
         print(f"{first}\n")
         for package in packages(self.folder):
@@ -193,10 +193,10 @@ def version(tag: str) -> tuple[int, int]:
 
 def demonstrate(*python: str | Path) -> str:
     """Run the demo by an interpreter; what it prints."""
-    said = [run(*python, "-m", "penstock", *command) for command in DEMO]
-    if not all(part.strip() for part in said):
+    printed = [run(*python, "-m", "penstock", *command) for command in DEMO]
+    if not all(part.strip() for part in printed):
         sys.exit("A command of the demo has printed nothing.")
-    return "\n".join(said)
+    return "\n".join(printed)
 
 
 def in_bare_environment(wheel: Path, folder: Path) -> str:

@@ -67,10 +67,10 @@ env.execute("windows")
     ids=["output", "checkpoints"],
 )
 def test_what_writes_a_local_folder_is_refused_and_leaves_nothing(text: str, tmp_path: Path) -> None:
-    said = output(text.format(place=str(tmp_path / "place")) + "\nrefused(env)")
-    assert said.startswith("refused: Files and checkpoints in a local folder, here ")
-    assert "on Linux and macOS only" in said
-    assert "WSL" in said
+    message = output(text.format(place=str(tmp_path / "place")) + "\nrefused(env)")
+    assert message.startswith("refused: Files and checkpoints in a local folder, here ")
+    assert "on Linux and macOS only" in message
+    assert "WSL" in message
     assert list(tmp_path.iterdir()) == []
 
 
