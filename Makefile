@@ -15,7 +15,7 @@ ifndef BESIDE
 .NOTPARALLEL:
 endif
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons check-sparks test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink bench-nexmark pyflink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons check-sparks test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink bench-nexmark pyflink golden instructions instructions-update build release-check format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes, and not make's job server
@@ -171,6 +171,11 @@ golden: ## what the real Flink makes of graphs: `make golden SPECS=specs.jsonl F
 build: $(VENV)/.wheel ## an installable wheel in dist/
 	@mkdir -p dist && cp "$(VENV)"/wheel/penstock-*.whl dist
 	@ls -l dist
+
+release-check: $(VENV)/.made $(VIEWER) ## rehearse a release: build and check the sources and every wheel that can be built here, and run each in a bare root (25 minutes; ARGS=--only-check)
+	@.ci/prerequisites "$(PYTHON)" build
+	@$(PIP) install --group release
+	$(BIN)/python .ci/release_check.py $(ARGS)
 
 format: $(VENV)/.checks ## rewrite the code in the project's format
 	cargo fmt --all

@@ -2,6 +2,8 @@
 
 Sources that are packed for PyPI have the page in them, and have to. A checkout builds it with Node.js, as `make viewer`
 does; where that is not possible the package is built without it, and `penstock view` says how to get it.
+
+An interpreter or a system that Penstock does not run on is refused before anything is compiled.
 """
 
 from __future__ import annotations
@@ -9,15 +11,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
 import maturin
 from maturin import (  # what pip asks for besides
     build_editable,
-    get_requires_for_build_editable,
     get_requires_for_build_sdist,
-    get_requires_for_build_wheel,
     prepare_metadata_for_build_editable,
     prepare_metadata_for_build_wheel,
 )
@@ -38,6 +39,36 @@ PAGE = ROOT / "python" / "penstock" / "viewer" / "viewer.html"
 SOURCES = ROOT / "viewer"
 _PACKAGES = "npm ci --no-audit --no-fund --ignore-scripts --loglevel=error"
 _BUILD = "npm run --silent build"
+
+
+def get_requires_for_build_wheel(*arguments: Any, **more: Any) -> list[str]:
+    """What a build needs besides; the first thing that pip asks.
+
+    Raises:
+        SystemExit: Penstock does not run here.
+    """
+    refuse_free_threaded()
+    return maturin.get_requires_for_build_wheel(*arguments, **more)
+
+
+def get_requires_for_build_editable(*arguments: Any, **more: Any) -> list[str]:
+    """The same for `pip install -e`.
+
+    Raises:
+        SystemExit: Penstock does not run here.
+    """
+    refuse_free_threaded()
+    return maturin.get_requires_for_build_editable(*arguments, **more)
+
+
+def refuse_free_threaded() -> None:
+    """End the build for a Python without the interpreter lock, for which there are no wheels either."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        version = ".".join(map(str, sys.version_info[:2]))
+        sys.exit(
+            f"Penstock does not support free-threaded Python, which {sys.executable} ({version}t) is: its native code "
+            f"relies on the interpreter lock. Use the usual Python {version}."
+        )
 
 
 def build_wheel(*arguments: Any, **more: Any) -> str:

@@ -59,6 +59,13 @@ def test_a_good_machine_passes_silently(machine):
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
+def test_a_free_threaded_python_is_refused(machine):
+    run = machine(a_good_machine() | {"python3": "echo 3.14t"})
+    assert run.returncode == 1
+    assert "'python3' is free-threaded" in run.stderr
+    assert "make PYTHON=/path/to/python3.14 ..." in run.stderr
+
+
 def test_an_empty_machine_is_told_everything_at_once(machine):
     run = machine({})
     assert run.returncode == 1

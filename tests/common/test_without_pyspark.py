@@ -19,7 +19,7 @@ from penstock.common import Types
 from penstock.common.extras import pyspark
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import SparkSink
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.savepoints.on_spark import frame_of
 from penstock.spark import execution_edges
 from penstock.spark.session import archive_path, open_session
@@ -61,6 +61,14 @@ print(sorted(name for name in sys.modules if name.partition(".")[0] in ("pyspark
 
 
 @pytest.mark.slow
+def test_spark_is_refused_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(
+        UnsupportedError, match=r"^It runs on Spark, and on Windows .* under WSL.* penstock run --local\.$"
+    ):
+        pyspark("It runs on Spark")
+
+
 def test_every_module_can_be_imported(bare: Run) -> None:
     places = (path.relative_to(PACKAGE.parent).with_suffix("") for path in sorted(PACKAGE.rglob("*.py")))
     names = [".".join(place.parts).removesuffix(".__init__") for place in places if place.name != "__main__"]

@@ -1,10 +1,12 @@
-"""The package has the page of ``penstock view``: the build makes it, or says why it is not there."""
+"""What builds the package: it makes the page of ``penstock view`` or says why it is not there, and refuses a Python
+that cannot run Penstock."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
 import sys
+import sysconfig
 import types
 from pathlib import Path
 from typing import Any
@@ -23,11 +25,13 @@ case "$1" in run) {build};; esac
 def backend(monkeypatch, tmp_path) -> Any:
     """The backend, of sources in a folder of its own without a page, and with a maturin that only notes its calls."""
     packed: list[str] = []
-    names = ["build_editable", "get_requires_for_build_editable", "get_requires_for_build_sdist"]
-    names += ["get_requires_for_build_wheel", "prepare_metadata_for_build_editable", "prepare_metadata_for_build_wheel"]
+    names = ["build_editable", "get_requires_for_build_sdist"]
+    names += ["prepare_metadata_for_build_editable", "prepare_metadata_for_build_wheel"]
     maturin = types.ModuleType("maturin")
     for name in names:
         setattr(maturin, name, None)
+    for name in ("get_requires_for_build_wheel", "get_requires_for_build_editable"):
+        setattr(maturin, name, lambda *_: ["puccinialin"])
     maturin.build_wheel = lambda folder, *more: packed.append("wheel") or "wheel"  # type: ignore[attr-defined]
     maturin.build_sdist = lambda folder, *more: packed.append("sdist") or "sdist"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "maturin", maturin)
@@ -75,6 +79,16 @@ def test_sources_are_not_packed_without_the_page(backend) -> None:
     with pytest.raises(SystemExit, match=r"ended with status 3: broken"):
         backend.build_sdist("dist")
     assert backend.packed == []
+
+
+@pytest.mark.parametrize("hook", ["get_requires_for_build_wheel", "get_requires_for_build_editable"])
+def test_free_threaded_python_is_refused_before_anything_is_built(backend, hook, monkeypatch) -> None:
+    without = dict(sysconfig.get_config_vars(), Py_GIL_DISABLED=0)
+    monkeypatch.setattr(sysconfig, "get_config_var", without.get)
+    assert getattr(backend, hook)(None) == ["puccinialin"]
+    without["Py_GIL_DISABLED"] = 1
+    with pytest.raises(SystemExit, match=r"free-threaded Python, which .* \(3\.\d+t\) is.*Use the usual Python 3\."):
+        getattr(backend, hook)(None)
 
 
 def test_the_package_is_built_by_it() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, UnsupportedError
 
 
 def library(module: str, extra: str, what: str) -> Any:
@@ -29,7 +30,13 @@ def pyspark(what: str) -> Any:
 
     Raises:
         ConfigurationError: it cannot be imported, or another module has its name.
+        UnsupportedError: this is Windows.
     """
+    if sys.platform == "win32":
+        raise UnsupportedError(
+            f"{what}, and on Windows Penstock does not use Spark. Run the program on Linux or macOS, under WSL say. Or "
+            f"run it {_WITHOUT_SPARK}"
+        )
     try:
         module = import_module("pyspark")
     except ImportError as error:
@@ -44,10 +51,13 @@ def pyspark(what: str) -> Any:
     return module
 
 
+_WITHOUT_SPARK = (
+    'without Spark: executor="local", the setting penstock.executor=local, PENSTOCK_EXECUTOR=local, or penstock run '
+    "--local."
+)
 _WITH_SPARK = (
     "Install it: pip install 'penstock[spark]'; on a platform that has a Spark (Databricks, EMR, Dataproc), start the "
-    "program with the Python of the platform or by its spark-submit instead. Or run the program without Spark: "
-    'executor="local", the setting penstock.executor=local, PENSTOCK_EXECUTOR=local, or penstock run --local.'
+    f"program with the Python of the platform or by its spark-submit instead. Or run the program {_WITHOUT_SPARK}"
 )
 
 

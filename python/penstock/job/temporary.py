@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from penstock.job.folder.owners import lock
+from penstock.job.folder.owners import check_locks, lock
 
 _ALIVE = "alive"
 """A file that is locked as long as the process lives. It is there before the folder has anything else in it."""
@@ -20,6 +20,7 @@ class TemporaryFolder:
     """An empty folder, and a lock by which others see that it is needed; dead ones with its prefix go."""
 
     def __init__(self, prefix: str) -> None:
+        check_locks(tempfile.gettempdir())
         for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):  # left by processes that were killed
             with contextlib.suppress(OSError), open(folder / _ALIVE, "r+b") as alive:
                 if os.stat(folder).st_uid == os.getuid() and lock(alive) is None:

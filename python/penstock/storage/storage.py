@@ -36,6 +36,8 @@ SCHEMES = {
 }
 """The schemes of stores: the name that we know each by, and the extra of the package that brings what it needs."""
 
+_DRIVE = re.compile(r"/[A-Za-z]:")
+"""How a ``file:`` URI of Windows begins behind its host, as that of ``C:\\data`` does."""
 _URL = re.compile(r"[A-Za-z][-+.A-Za-z0-9]*://")
 
 
@@ -65,6 +67,8 @@ def local_path(path: str) -> Path:
         host_and_path = path.removeprefix("file:")  # not urlsplit, which would take # and ? out of names
         if host_and_path.startswith("//"):
             host_and_path = "/" + host_and_path[2:].partition("/")[2]
+        if os.name == "nt" and _DRIVE.match(host_and_path):
+            host_and_path = host_and_path[1:]
         return Path(unquote(host_and_path))
     if is_local(path):
         return Path(path)

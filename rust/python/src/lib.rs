@@ -47,7 +47,9 @@ fn default_max_parallelism(parallelism: i64) -> i32 {
     penstock_planner::execution_graph::default_max_parallelism(parallelism.clamp(1, 1 << 15) as i32)
 }
 
-#[pymodule]
+// `penstock-objects` borrows the items of lists, dicts and objects while no Python code runs. Only the interpreter lock
+// keeps other threads from changing them meanwhile: a free-threaded Python takes it back, as PyO3 does not by itself.
+#[pymodule(gil_used = true)]
 mod _native {
     #[pymodule_export]
     use penstock_objects::{

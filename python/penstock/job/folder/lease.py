@@ -14,7 +14,7 @@ from penstock.errors import CheckpointDirectoryError, ConfigurationError, Pensto
 from penstock.job.folder.cleaner import Cleaner
 from penstock.job.folder.files import About, Files
 from penstock.job.folder.manifest import StepManifest
-from penstock.job.folder.owners import BEAT_SECONDS, Lock, Owner, Owners, check_free
+from penstock.job.folder.owners import BEAT_SECONDS, Lock, Owner, Owners, check_free, check_locks
 from penstock.job.folder.writer import Writer
 from penstock.storage.storage import LocalStorage, is_local, join, real_place
 from penstock.storage.stores import configured
@@ -86,6 +86,7 @@ class Lease:
 
     def __init__(self, files: Files, owner: Owner, retained: int, options: Mapping[str, Mapping[str, Any]]) -> None:
         if is_local(files.place):
+            check_locks(files.place)
             for folder in (files.state, files.manifests, join(files.place, "pins")):
                 os.makedirs(folder, exist_ok=True)
         self.files, self.place, self.state = files, files.place, files.state

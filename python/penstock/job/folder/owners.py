@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import getpass
+import importlib.util
 import json
 import os
 import re
@@ -28,7 +29,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO
 
-from penstock.errors import CheckpointDirectoryError, DirectoryHeldError, FencedError
+from penstock.errors import CheckpointDirectoryError, DirectoryHeldError, FencedError, UnsupportedError
 from penstock.storage.storage import Storage, is_local, join
 from penstock.storage.stores import Store
 
@@ -44,8 +45,8 @@ PUBLISHED = b"left, all published"
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a container's user may have no name
-        return f"user {os.getuid()}"
+    except (ImportError, KeyError, OSError):  # a container's user may have no name
+        return f"user {os.getuid()}" if hasattr(os, "getuid") else "a user without a name"
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,8 @@ class Owners:
 
 
 def _gone(pid: int) -> bool:
+    if os.name == "nt":  # this is a signal there; and the process is one of WSL, as those of Windows have no locks
+        return False
     try:
         os.kill(pid, 0)
     except OSError as error:  # or it is another user's
@@ -163,6 +166,7 @@ class Lock:
         self.taken = self.refused = False
         self._file: IO[bytes] | None = None
         if is_local(folder):
+            check_locks(folder)
             os.makedirs(folder, exist_ok=True)
             self._path = join(folder, "lock")
             self._file = open(self._path, "ab")  # noqa: SIM115 - open as long as the lock is held
@@ -188,6 +192,16 @@ class Lock:
         self.taken = False
 
 
+def check_locks(folder: str) -> None:
+    """An UnsupportedError if this system is one on which no process could hold a local folder: Windows."""
+    if importlib.util.find_spec("fcntl") is None:
+        raise UnsupportedError(
+            f"Files and checkpoints in a local folder, here {folder!r}, are written on Linux and macOS only: on "
+            "Windows jobs could not be kept from writing the same ones. Run the program there, under WSL say. Windows "
+            "plans all programs, and runs bounded ones without local outputs."
+        )
+
+
 def lock(file: IO[bytes]) -> int | None:
     """Lock a file while it is open. Returns the errno if another process has it, or there are no locks."""
     import fcntl  # POSIX only
@@ -208,7 +222,8 @@ def _forked() -> None:
         lock.release()
 
 
-os.register_at_fork(after_in_child=_forked)
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_forked)
 
 
 def check_free(owners: Owners, epoch: int, lock: Lock) -> None:

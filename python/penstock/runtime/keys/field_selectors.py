@@ -4,6 +4,8 @@ compiled code must equal, byte for byte and constant for constant, that of ``lam
 from __future__ import annotations
 import __future__
 
+import dis
+import inspect
 from collections.abc import Callable
 from functools import cache, reduce
 from operator import itemgetter, or_
@@ -13,6 +15,10 @@ from typing import Any
 _FIELDS = 16  # positions that are recognised
 _FUTURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
 """Flags of ``from __future__ import …`` in code objects; none of them changes ``x[0]``."""
+_DOCUMENTED = getattr(inspect, "CO_HAS_DOCSTRING", 0)
+"""The flag of code whose first constant is a docstring, from Python 3.14 on; before, the first one is that or None."""
+_NO_MATTER = _FUTURES | _DOCUMENTED | getattr(inspect, "CO_METHOD", 0)  # that it was written in a class
+_READING_CONSTANTS = frozenset(dis.hasconst)
 
 
 def field_of(selector: Callable[[Any], Any]) -> int | None:
@@ -43,12 +49,13 @@ def shape_of(function: FunctionType) -> tuple[Any, ...]:
     """All that decides what a function without a closure does with its arguments."""
     code = function.__code__
     constants = code.co_consts
-    # a docstring may take the place of None; code that uses it differs
-    if constants and type(constants[0]) is str:
-        constants = (None, *constants[1:])
+    if code.co_flags & _DOCUMENTED if _DOCUMENTED else constants and type(constants[0]) is str:
+        constants = (None, *constants[1:])  # code that reads the docstring differs
+    if _READING_CONSTANTS.isdisjoint(code.co_code[::2]):  # small ints are in the code itself, from Python 3.14 on
+        constants = ()
     values, names = tuple((type(constant), constant) for constant in constants), (code.co_names, code.co_freevars)
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
-    return code.co_code, values, names, counts, code.co_flags & ~_FUTURES
+    return code.co_code, values, names, counts, code.co_flags & ~_NO_MATTER
 
 
 @cache
