@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import threading
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def pytest_unconfigure() -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Hide Spark from tests without the mark, and from the processes that they start: `make check` is to be quick."""
-    if item.get_closest_marker("spark") is None:
+    if item.get_closest_marker("spark") is None and item.get_closest_marker("yarn") is None:
         os.environ["SPARK_HOME"] = "/no/spark/without/the/mark/spark"
     elif SPARK_HOME is None:
         os.environ.pop("SPARK_HOME", None)
@@ -117,21 +117,20 @@ def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return url
 
 
+@pytest.fixture(scope="session")
+def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """HDFS and YARN's ResourceManager, for tests with the mark ``yarn``."""
+    from tests.yarn.hadoop import running
+
+    try:
+        with running(tmp_path_factory.mktemp("hadoop")) as cluster:
+            yield cluster
+    except LookupError as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture
-def hdfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A folder of what fsspec makes of Arrow's file systems, HDFS among them, where a rename does not replace."""
-    arrow = pytest.importorskip("fsspec.implementations.arrow")
-    fs = pytest.importorskip("pyarrow.fs")
-
-    class Renames(arrow.ArrowFSWrapper):
-        lock = threading.Lock()
-
-        def mv(self, path1, path2, **kwargs):
-            with self.lock:
-                if self.exists(path2):
-                    raise OSError(path2)
-                super().mv(path1, path2, **kwargs)
-
-    wrapper = Renames(fs.LocalFileSystem())
-    monkeypatch.setattr("fsspec.core.url_to_fs", lambda path: (wrapper, "/" + path.removeprefix("hdfs://host:8020/")))
-    return f"hdfs://host:8020{tmp_path}"
+def hdfs(hadoop: Any) -> str:
+    """The URL of a folder on HDFS that is empty."""
+    pytest.importorskip("hdfs_native", reason="hdfs-native is not installed")
+    return f"{hadoop.hdfs}/tests/{uuid.uuid4().hex}"

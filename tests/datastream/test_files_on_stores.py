@@ -1,5 +1,5 @@
 """Programs read files on stores and write them there: on S3 as a service in this machine's memory speaks it, in the
-memory of fsspec, and on what fsspec makes of Arrow's file systems, as HDFS is one."""
+memory of fsspec, and on HDFS."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ from tests.datastream.file_sinks import NAME, NONE, Remainder, numbers, to
 pytest.importorskip("fsspec")
 
 
-@pytest.fixture(params=["memory", "hdfs", pytest.param("s3", marks=pytest.mark.spark)])  # seconds, as Spark takes
+@pytest.fixture(
+    params=[
+        "memory",
+        pytest.param("hdfs", marks=pytest.mark.yarn),
+        pytest.param("s3", marks=pytest.mark.spark),  # seconds, as Spark takes
+    ]
+)
 def store(request, tmp_path):
     """The URL of an empty folder."""
     if request.param == "memory":

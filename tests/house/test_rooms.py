@@ -27,7 +27,7 @@ ROOMS = {
         "operators",
         "task",
     ],
-    "storage": ["storage", "stores"],
+    "storage": ["storage", "hdfs", "stores"],
     "connectors": [
         "cached_source",
         "two_phase",

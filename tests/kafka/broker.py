@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import os
-import shutil
 import subprocess
-import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.maven import jars
 from tests.running import answers, free_ports
 
 VERSION = "4.3.1"
-POM = f"""\
-<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>penstock.tests</groupId><artifactId>broker</artifactId><version>1</version><packaging>pom</packaging>
-  <dependencies>
-    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{VERSION}</version></dependency>
-    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
-  </dependencies>
-</project>
-"""
+ARTIFACTS = f"org.apache.kafka:kafka_2.13:{VERSION}", "org.slf4j:slf4j-simple:1.7.36"
 PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
@@ -47,30 +36,7 @@ broker.session.timeout.ms=3000
 broker.heartbeat.interval.ms=500
 """
 """After a kill a broker is refused until its last session is over, nine seconds by default."""
-RESOLVE_SECONDS, START_SECONDS = 300, 180
-
-
-def jars() -> Path:
-    """The folder of the broker's jars; fetched when they are not there."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "penstock-tests", f"kafka-{VERSION}")
-    jar_folder = cache / "jars"
-    if jar_folder.is_dir():
-        return jar_folder
-    maven = shutil.which("mvn")
-    if maven is None or shutil.which("java") is None:
-        raise LookupError("no Maven or no Java here to get a Kafka broker with")
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as folder:
-        Path(folder, "broker.xml").write_text(POM)
-        goal = ["dependency:copy-dependencies", "-DoutputDirectory=jars", "-DincludeScope=runtime"]
-        command = [maven, "-q", "-B", "-f", "broker.xml", *goal]
-        try:
-            subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=RESOLVE_SECONDS)
-        except (subprocess.SubprocessError, OSError) as error:
-            raise LookupError(f"Maven could not get a Kafka broker: {error}") from error
-        with contextlib.suppress(OSError):  # another process was quicker
-            os.rename(Path(folder, "jars"), jar_folder)
-    return jar_folder
+START_SECONDS = 180
 
 
 class Broker:
@@ -78,10 +44,11 @@ class Broker:
 
     def __init__(self, folder: Path) -> None:
         self._log = folder / "broker.log"
+        folder_of_jars = jars(f"kafka-{VERSION}", *ARTIFACTS)
         self._java = [
             "java", "-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             f"-Dorg.slf4j.simpleLogger.logFile={self._log}", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-            "-cp", f"{jars()}/*",
+            "-cp", f"{folder_of_jars}/*",
         ]  # fmt: skip
         self._port, controller = free_ports(2)
         self._properties = folder / "server.properties"

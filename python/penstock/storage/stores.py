@@ -7,6 +7,7 @@ A file has its name when it is closed, or grows under it (HDFS, memory). So no o
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import time
 import uuid
@@ -75,9 +76,7 @@ class Store(Storage):
             if SCHEMES[name][0] == scheme:
                 options.update(values)
         try:
-            from fsspec.core import url_to_fs
-
-            self._fs, place = url_to_fs(path, **options)
+            self._fs, place = _file_system(scheme, path, options)
         except ImportError as error:
             raise lacking(f"{path!r} cannot be reached", SCHEMES[scheme][1], error) from error
         except Exception as error:
@@ -122,10 +121,11 @@ class Store(Storage):
         self.put(temporary, data)
         try:
             self._fs.mv(self._place(temporary), self._place(path))
-        except OSError:
-            if self.size(path) is None:
-                raise
+        except FileExistsError:
             return False
+        except FileNotFoundError:  # the answer to a first rename was lost, and it was asked for again
+            if self.size(path) is None or self.get(path) != data:
+                raise
         finally:
             self.delete([temporary])
         return True
@@ -179,9 +179,7 @@ class Store(Storage):
         with _reaching(files[0][1]):
             for old, new in (map(self._place, pair) for pair in files):
                 self._fs.makedirs(self._fs._parent(new), exist_ok=True)
-                with contextlib.suppress(FileNotFoundError):  # a rename does not replace
-                    self._fs.rm_file(new)
-                self._fs.mv(old, new)
+                self._fs.mv(old, new, overwrite=True)
 
     def _copy(self, files: Sequence[tuple[str, str]]) -> None:
         old, new = ([self._place(pair[i]) for pair in files] for i in (0, 1))
@@ -205,17 +203,14 @@ class Store(Storage):
         return True
 
     def remove_folder(self, path: str) -> None:
-        if self.has_folders and not self.list(path):  # HDFS would remove all that is in it
+        if self.has_folders and not self.list(path):  # memory would remove all that is in it
             with _reaching(path), contextlib.suppress(FileNotFoundError):
                 self._fs.rmdir(self._place(path))
 
     def modified(self, path: str) -> datetime:
         with _reaching(path):
             self._fs.invalidate_cache()
-            time_of = self._fs.modified(self._place(path))
-            if time_of is None:  # as HDFS has it
-                raise FileNotFoundError(path)
-            return time_of
+            return self._fs.modified(self._place(path))
 
     def now(self, folder: str) -> datetime:
         """The store's own clock, by a file that is written and removed."""
@@ -233,6 +228,17 @@ def _modified(info: Mapping[str, Any]) -> int:
     if isinstance(moment, str):
         moment = datetime.fromisoformat(moment.replace("Z", "+00:00"))
     return int((moment.timestamp() if isinstance(moment, datetime) else moment) * 1e9)
+
+
+def _file_system(scheme: str, path: str, options: Mapping[str, Any]) -> tuple[Any, str]:
+    """The file system that fsspec has for a scheme, and the path as it writes it."""
+    if scheme == "hdfs":
+        from penstock.storage.hdfs import Hdfs  # its library is an extra's
+
+        return Hdfs(f"hdfs://{path[len('hdfs://') :].partition('/')[0]}", **options), Hdfs._strip_protocol(path)
+    from fsspec.core import url_to_fs
+
+    return url_to_fs(path, **options)
 
 
 def _root(path: str, place: str) -> tuple[str, int]:
@@ -281,7 +287,11 @@ def _reaching(path: str) -> Iterator[None]:
 
 
 def _unreachable(path: str, error: Exception) -> ConfigurationError:
+    """In the user's terms, without the stack of HDFS's NameNode."""
+    text = re.split(r"(?:\\n|\n)(?:\\t|\t)at ", f"{type(error).__name__}: {error}", maxsplit=1)[0]
+    login = "variables such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL, on executors too, or penstock.storage.options"
+    if path.startswith("hdfs:"):
+        login = "HADOOP_CONF_DIR, with core-site.xml and hdfs-site.xml, and HADOOP_USER_NAME, or a ticket of Kerberos"
     return ConfigurationError(
-        f"{path!r} cannot be reached: {type(error).__name__}: {error}. Check the name, and the login to the store: "
-        "variables such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL, on executors too, or penstock.storage.options."
+        f"{path!r} cannot be reached: {text}. Check the name, and the login to the store: {login}."
     )

@@ -105,13 +105,14 @@ def base_of(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(tmp_path) if kind == "local" else request.getfixturevalue(kind)
 
 
-@pytest.mark.parametrize("second", ["local", "memory", "bucket", "hdfs"])
-@pytest.mark.parametrize("first", ["local", "memory", "bucket", "hdfs"])
+KINDS = ["local", "memory", "bucket", pytest.param("hdfs", marks=pytest.mark.yarn)]
+
+
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
 def test_any_storage_to_any(
     first: str, second: str, job: Files, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    if "hdfs" in (first, second) and {first, second} != {"local", "hdfs"}:
-        pytest.skip("all stores are HDFS for that fixture")
     manifest = job.newest()
     assert manifest is not None
     one, two = (base_of(kind, request, tmp_path) for kind in (first, second))
