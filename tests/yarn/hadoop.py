@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
 import json
 import os
 import signal
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -25,13 +27,12 @@ ARTIFACTS = (
     "org.mockito:mockito-core:4.11.0",
 )
 JAVA = ("java", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-START_SECONDS = 180
+START_SECONDS = 300
 SITE = {
     "dfs.replication": "2",
     "dfs.namenode.fs-limits.min-block-size": "1024",
     "hadoop.security.token.service.use_ip": "true",
     "yarn.minicluster.fixed.ports": "true",
-    "yarn.am.liveness-monitor.expiry-interval-ms": "6000",
     "yarn.nm.liveness-monitor.expiry-interval-ms": "6000",  # a node is lost as soon as it is silent for so long
     "yarn.resourcemanager.nm.heartbeat-interval-ms": "500",
     "yarn.scheduler.minimum-allocation-mb": "256",
@@ -60,7 +61,7 @@ class Hadoop:
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}
         self._master: subprocess.Popen[bytes] | None = None
         port, tracker, scheduler, clients, admin, web, history, history_web = free_ports(8)
-        self.hdfs, self._web, self._port = f"hdfs://127.0.0.1:{port}", f"http://127.0.0.1:{web}", port
+        self.hdfs, self._web, self._ports = f"hdfs://127.0.0.1:{port}", f"http://127.0.0.1:{web}", (port, clients)
         self._site = SITE | {
             "fs.defaultFS": self.hdfs,
             "hadoop.tmp.dir": str(folder / "tmp"),
@@ -79,7 +80,8 @@ class Hadoop:
         self.settings.mkdir(parents=True)
         write_site(self.settings, self._site)
         details = self._folder / "details.json"
-        arguments = ["-format", "-nnport", str(self._port), "-datanodes", "2", "-nodemanagers", "0"]
+        names, clients = map(str, self._ports)
+        arguments = ["-format", "-nnport", names, "-rmport", clients, "-datanodes", "2", "-nodemanagers", "0"]
         arguments += ["-writeDetails", str(details)]
         for key, value in self._site.items():
             arguments += ["-D", f"{key}={value}"]
@@ -119,6 +121,11 @@ class Hadoop:
         self._nodes[host] = self._java(host, "-Xmx256m", main, settings=settings)
         wait_for(lambda: host in self.running(), f"the node {host}", self._nodes[host], self.log)
 
+    def have_node(self, host: str) -> None:
+        """Begin a node, unless it runs."""
+        if host not in self._nodes:
+            self.start_node(host)
+
     def lose_node(self, host: str) -> None:
         """Kill a node and everything that runs on it, as a power cut does."""
         node = self._nodes.pop(host)
@@ -139,9 +146,21 @@ class Hadoop:
         with urllib.request.urlopen(f"{self._web}/ws/v1/cluster/{path}", timeout=60) as answer:
             return json.load(answer)
 
-    def processes(self) -> list[int]:
-        """Those that run in containers, on any node."""
-        return [process for node in self._nodes.values() for process in below(node.pid)]
+    def applications(self) -> set[str]:
+        return {app["id"] for app in (self.ask("apps")["apps"] or {}).get("app", [])}
+
+    def kill(self, application: str) -> None:
+        """End an application, if it has not ended."""
+        url = f"{self._web}/ws/v1/cluster/apps/{application}/state?user.name={getpass.getuser()}"
+        data, headers = json.dumps({"state": "KILLED"}).encode(), {"Content-Type": "application/json"}
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(urllib.request.Request(url, data, headers, method="PUT"), timeout=60).close()
+
+    def processes(self, container: str) -> list[int]:
+        """Those that run in a container, the first of them first."""
+        nodes = [process for node in self._nodes.values() for process in below(node.pid)]
+        (first,) = [process for process in nodes if runs_java_of(process, container)]
+        return below(first)
 
     def logs(self, application: str) -> str:
         """What the containers of an application have written."""
@@ -154,6 +173,16 @@ class Hadoop:
         if self._master is not None:
             self._master.kill()
             self._master.wait()
+
+
+def runs_java_of(process: int, container: str) -> bool:
+    """Whether a process is the JVM that YARN has started in a container."""
+    try:
+        variables = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        program = Path(f"/proc/{process}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return program == "java" and f"CONTAINER_ID={container}".encode() in variables
 
 
 def write_site(folder: Path, site: Mapping[str, str]) -> None:

@@ -214,6 +214,33 @@ def test_one_that_another_host_has_left_without_a_word_is_held_for_a_while(
     JobFolder(place).open("count").close()
 
 
+@pytest.mark.parametrize(
+    ("container", "follows"),
+    [
+        ("container_1796056782060_0004_02_000001", True),
+        ("container_e3_1796056782060_0004_11_000001", True),
+        ("container_1796056782060_0004_01_000001", False),  # two drivers that one container has started
+        ("container_1796056782060_0005_02_000001", False),
+        ("", False),
+    ],
+)
+def test_the_next_attempt_of_an_application_of_yarn_goes_on_at_once(
+    container: str, follows: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = f"memory://lease/{tmp_path.name}"
+    monkeypatch.setenv("CONTAINER_ID", "container_1796056782060_0004_01_000001")
+    first = JobFolder(place).open("count")
+    monkeypatch.setenv("CONTAINER_ID", container)
+    if follows:
+        with JobFolder(place).open("count") as lease, pytest.raises(FencedError):
+            assert lease.epoch > first.epoch
+            step(first, 1)
+    else:
+        with pytest.raises(DirectoryHeldError):
+            JobFolder(place).open("count")
+    first.close()
+
+
 def test_one_on_a_store_is_held_until_its_lease_is_over(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the driver that was paused finds that it is not the owner any more."""
     place = f"{bucket}/job"

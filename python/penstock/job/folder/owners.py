@@ -38,6 +38,7 @@ BEAT_SECONDS, LEASE_SECONDS = 10.0, 60.0
 
 _OWNER = re.compile(r"owner-(\d+)\.json")
 _OWN = re.compile(r"(?:owner|beat|left|ask|answer)-(\d+)(?:-[0-9a-f]{32})?(?:\.json)?(?:\.[0-9a-f]{32}\.tmp)?")
+_CONTAINER = re.compile(r"container_(?:e\d+_)?(\d+_\d+)_(\d+)_\d+")  # application, attempt
 PUBLISHED = b"left, all published"
 """The mark of a driver that leaves, if no output of the newest checkpoint waits any more."""
 
@@ -58,6 +59,12 @@ class Owner:
     pid: int = field(default_factory=os.getpid)  # of its process
     user: str = field(default_factory=_user)  # whose process it is
     since: int = field(default_factory=lambda: time.time_ns() // 1_000_000)  # wall time in milliseconds since 1970
+    container: str = field(default_factory=lambda: os.environ.get("CONTAINER_ID", ""))  # of YARN, that it runs in
+
+    def follows(self, other: Owner) -> bool:
+        """Whether YARN has started this driver as a later attempt of one application, when the other had ended."""
+        mine, before = (_CONTAINER.fullmatch(owner.container) for owner in (self, other))
+        return bool(mine and before and mine[1] == before[1] and int(mine[2]) > int(before[2]))
 
     def __str__(self) -> str:
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since / 1000))
@@ -236,6 +243,8 @@ def check_free(owners: Owners, epoch: int, lock: Lock) -> None:
     owner = owners.read(epoch)
     if lock.taken and owner is not None and owner.host == socket.gethostname():
         return  # its lock has ended with it
+    if owner is not None and Owner("").follows(owner):
+        return  # if it does live, cut off from YARN, it cannot commit any more
     silent = min(_age(join(owners.folder, name)) for name in names if name in (f"owner-{epoch}.json", f"beat-{epoch}"))
     if silent < LEASE_SECONDS:
         raise owners.held(epoch, silent)

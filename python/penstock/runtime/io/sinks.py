@@ -147,7 +147,7 @@ class PublishedSink(BuiltinSink):
 
     def locations(self) -> tuple[str, ...]:
         """Path or URL of the file or folder that it writes."""
-        return (str(self.target()),)
+        return (self.place(),)
 
 
 class Buffered(SinkWriter):
