@@ -15,7 +15,7 @@ ifndef BESIDE
 .NOTPARALLEL:
 endif
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons check-sparks test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink bench-nexmark pyflink golden instructions instructions-update build release-check format clean
+.PHONY: help demo develop check check-pythons check-sparks test test-rust test-python test-yarn test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink bench-nexmark pyflink golden instructions instructions-update build release-check format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes, and not make's job server
@@ -42,7 +42,7 @@ CORES := -n $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1)
 install = $(PIP) --quiet uninstall --yes penstock && \
 	$(PIP) install "$$(echo "$(VENV)"/$(1)/penstock-*.whl)[spark]" && \
 	rm -f $(addprefix $(VENV)/,$(2)) && touch $@
-QUICK := -m 'not spark' $(CORES)
+QUICK := -m 'not spark and not hdfs and not yarn' $(CORES)
 # each process has a Spark of its own, and more than a few take too much memory
 SPARKS := $(CORES) --maxprocesses 4
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -67,7 +67,7 @@ develop: $(VENV)/.developed ## let the environment run the sources: an edit of a
 
 check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests that are neither slow nor start Spark, fewer random examples
 	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) lint test-rust
-	HYPOTHESIS_PROFILE=quick $(BIN)/pytest --ignore=tests/docs -m 'not spark and not slow' $(CORES) $(ARGS)
+	HYPOTHESIS_PROFILE=quick $(BIN)/pytest --ignore=tests/docs -m 'not spark and not slow and not hdfs and not yarn' $(CORES) $(ARGS)
 	@printf '\nThe quick checks passed. `make test` has the slow tests, Spark, the documentation and the benches too.\n'
 
 check-pythons: $(VENV)/.wheel ## the tests without Spark on Python 3.10 to 3.14, where installed, with one wheel for all
@@ -111,6 +111,10 @@ pictures: $(VENV)/.checks $(PACKAGES) ## draw the pictures of docs/viewer.md ane
 test-python: $(VENV)/.prepared ## the Python tests, those without Spark first; `make test-python ARGS='-k uid'` for some
 	$(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS) || [ $$? -eq 5 ]
 	$(BIN)/pytest --ignore=tests/docs -m spark $(SPARKS) $(ARGS) || [ $$? -eq 5 ]
+	$(BIN)/pytest --ignore=tests/docs -m hdfs $(ARGS) || [ $$? -eq 5 ]
+
+test-yarn: $(VENV)/.checks ## programs on YARN and HDFS, Hadoop's mini cluster (Maven, three minutes on two cores; 3 GB of memory)
+	$(BIN)/pytest tests/yarn $(ARGS)
 
 sweep: $(VENV)/.checks ## the tests without Spark of which make test takes a sample, with each case, and more random examples (an hour)
 	HYPOTHESIS_PROFILE=sweep $(BIN)/pytest --ignore=tests/docs -o faulthandler_timeout=0 $(QUICK) $(ARGS)

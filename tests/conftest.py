@@ -38,11 +38,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "checks"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With ``-m spark``, leave out files without such a test: each process of pytest takes ten seconds to load them."""
-    wanted = config.option.markexpr == "spark" and not any(".py" in argument for argument in config.args)
-    if not wanted or not collection_path.match("test_*.py") or collection_path.parent.name == "spark":
+    """With ``-m spark`` or ``-m hdfs``, leave out files without such a test: to load them takes ten seconds."""
+    mark = config.option.markexpr
+    wanted = mark in ("spark", "hdfs") and not any(".py" in argument for argument in config.args)
+    if not wanted or not collection_path.match("test_*.py") or collection_path.parent.name == mark:
         return None
-    return None if "mark.spark" in collection_path.read_text(encoding="utf-8") else True
+    return None if f"mark.{mark}" in collection_path.read_text(encoding="utf-8") else True
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -119,7 +120,7 @@ def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(scope="session")
 def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """HDFS and YARN's ResourceManager, for tests with the mark ``yarn``."""
+    """HDFS and YARN's ResourceManager, for tests with the mark ``hdfs`` or ``yarn``."""
     from tests.yarn.hadoop import running
 
     try:

@@ -29,7 +29,7 @@ pytest.importorskip("fsspec")
 @pytest.fixture(
     params=[
         "memory",
-        pytest.param("hdfs", marks=pytest.mark.yarn),
+        pytest.param("hdfs", marks=pytest.mark.hdfs),
         pytest.param("s3", marks=pytest.mark.spark),  # seconds, as Spark takes
     ]
 )

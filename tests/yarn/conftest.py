@@ -14,12 +14,6 @@ from tests.yarn.submitting import Cluster
 NODES = "127.0.0.2", "127.0.0.3"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if "tests/yarn/" in str(item.path):
-            item.add_marker(pytest.mark.yarn)
-
-
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pack(tmp_path_factory.mktemp("environment"))

@@ -15,6 +15,7 @@ from penstock.storage.stores import storage_of
 from tests.yarn.hadoop import wait_for
 from tests.yarn.submitting import Cluster, Submitted
 
+pytestmark = pytest.mark.yarn
 KEYS = 7  # of sums.py
 
 WORDS = ["to", "be", "or", "not", "to", "be", "that", "is", "the", "question"]

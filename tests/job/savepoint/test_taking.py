@@ -105,7 +105,7 @@ def base_of(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(tmp_path) if kind == "local" else request.getfixturevalue(kind)
 
 
-KINDS = ["local", "memory", "bucket", pytest.param("hdfs", marks=pytest.mark.yarn)]
+KINDS = ["local", "memory", "bucket", pytest.param("hdfs", marks=pytest.mark.hdfs)]
 
 
 @pytest.mark.parametrize("second", KINDS)

@@ -15,7 +15,7 @@ from penstock.storage.storage import SCHEMES, Entry, is_local, join, located, pa
 from penstock.storage.stores import Store, _root, _wait_for_azure, abandoned, configured, storage_of
 
 
-@pytest.fixture(params=["local", "memory", "s3", pytest.param("hdfs", marks=pytest.mark.yarn)])
+@pytest.fixture(params=["local", "memory", "s3", pytest.param("hdfs", marks=pytest.mark.hdfs)])
 def base(request, tmp_path):
     """A folder that is empty, on each storage."""
     if request.param == "local":
