@@ -57,8 +57,8 @@ class Submitted:
 
     def attempts(self) -> list[dict[str, Any]]:
         """The attempts of its application master, the newest last."""
-        found = self._cluster.ask(f"apps/{self.application()}/appattempts")["appAttempts"]["appAttempt"]
-        return sorted(found, key=lambda attempt: attempt["id"])
+        attempts = self._cluster.ask(f"apps/{self.application()}/appattempts")["appAttempts"]["appAttempt"]
+        return sorted(attempts, key=lambda attempt: attempt["id"])
 
     def succeeds(self) -> None:
         """Wait for its end."""
