@@ -113,8 +113,8 @@ test-python: $(VENV)/.prepared ## the Python tests, those without Spark first; `
 	$(BIN)/pytest --ignore=tests/docs -m spark $(SPARKS) $(ARGS) || [ $$? -eq 5 ]
 	$(BIN)/pytest --ignore=tests/docs -m hdfs $(ARGS) || [ $$? -eq 5 ]
 
-test-yarn: $(VENV)/.checks ## programs on YARN and HDFS, Hadoop's mini cluster (Maven, three minutes on two cores; 3 GB of memory)
-	$(BIN)/pytest tests/yarn $(ARGS)
+test-yarn: $(VENV)/.checks ## programs on YARN and HDFS, Hadoop's mini cluster (Maven, four minutes on two cores; 3 GB of memory)
+	$(BIN)/pytest --ignore=tests/docs -m 'hdfs or yarn' $(ARGS)
 
 sweep: $(VENV)/.checks ## the tests without Spark of which make test takes a sample, with each case, and more random examples (an hour)
 	HYPOTHESIS_PROFILE=sweep $(BIN)/pytest --ignore=tests/docs -o faulthandler_timeout=0 $(QUICK) $(ARGS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
 
 import pytest
 
@@ -72,6 +74,26 @@ def test_of_processes_that_create_a_name_one_does(hdfs: str) -> None:
             won = pool.starmap(create, [(path, number) for number in range(4)])
             assert won.count(True) == 1
             assert storage_of(path).get(path) == bytes([won.index(True)])
+
+
+FORKING = """
+import os, signal, sys
+from penstock.storage.stores import storage_of
+
+folder = sys.argv[1]
+storage = storage_of(folder)
+storage.put(f"{folder}/a", b"1")
+if os.fork() == 0:
+    signal.alarm(60)
+    assert storage.get(f"{folder}/a") == b"1"
+    sys.exit(0)
+assert os.wait()[1] == 0
+"""
+
+
+def test_a_forked_process_uses_what_it_inherits_and_ends(hdfs: str) -> None:
+    """The client's threads are not there in it."""
+    subprocess.run([sys.executable, "-c", FORKING, hdfs], check=True, timeout=120)
 
 
 def test_a_refusal_is_told_without_the_stack_of_the_server(hdfs: str) -> None:

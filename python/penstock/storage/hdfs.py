@@ -7,7 +7,7 @@ rename to one name exactly one succeeds.
 from __future__ import annotations
 
 import contextlib
-import functools
+import ctypes
 import io
 import os
 from datetime import datetime
@@ -35,7 +35,11 @@ class Hdfs(AbstractFileSystem):
 
     def __init__(self, url: str, **options: Any) -> None:
         super().__init__(url, **options)
-        self._client = _client(os.getpid(), url, tuple(sorted((key, str(value)) for key, value in options.items())))
+        self._login = url, tuple(sorted((key, str(value)) for key, value in options.items()))
+
+    @property
+    def _client(self) -> Client:
+        return _CLIENTS.get(self._login) or _CLIENTS.setdefault(self._login, _new_client(*self._login))
 
     @classmethod
     def _strip_protocol(cls, path: str) -> str:
@@ -82,12 +86,24 @@ class Hdfs(AbstractFileSystem):
         return _Writing(self._client, path)
 
 
-@functools.lru_cache(maxsize=32)
-def _client(process: int, url: str, options: tuple[tuple[str, str], ...]) -> Client:
-    """One for all threads of a process, as it has its own; in a forked process these would not be there."""
+_CLIENTS: dict[tuple[str, tuple[tuple[str, str], ...]], Client] = {}
+"""One for all threads of this process, as each has threads of its own."""
+
+
+def _new_client(url: str, options: tuple[tuple[str, str], ...]) -> Client:
     login = {key: value for key, value in options if key.startswith("kerberos_")}
     config = {key: value for key, value in options if key not in login}
     return Client(None if url == "hdfs://" else url, config, **login)
+
+
+def _forget_clients() -> None:
+    """A forked process lacks the threads of these clients. To use one, or to free it, would wait for them for ever."""
+    for client in _CLIENTS.values():
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))
+    _CLIENTS.clear()
+
+
+os.register_at_fork(after_in_child=_forget_clients)
 
 
 def _info(status: Any) -> dict[str, Any]:

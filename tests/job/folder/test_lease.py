@@ -26,10 +26,12 @@ from tests.job.folder.examples import SUM, everything, reached, step
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(params=["disk", "memory", "s3"])
+@pytest.fixture(params=["disk", "memory", "s3", pytest.param("hdfs", marks=pytest.mark.hdfs)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "disk":
         return str(tmp_path / "new" / "job")
+    if request.param == "hdfs":
+        return f"{request.getfixturevalue('hdfs')}/job"
     pytest.importorskip("fsspec")
     return f"memory://{tmp_path.name}/job" if request.param == "memory" else f"{request.getfixturevalue('bucket')}/job"
 
