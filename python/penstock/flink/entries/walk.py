@@ -20,6 +20,7 @@ def read_entries(
     *,
     operators: Collection[str] | None = None,
     states: Collection[str] | None = None,
+    subtasks: Collection[int] | None = None,
     refused: Callable[[FlinkSavepointError], None] | None = None,
 ) -> Iterator[Entry]:
     """The entries of all states of a savepoint of Flink, in the order of its files.
@@ -30,6 +31,7 @@ def read_entries(
         savepoint: from :func:`penstock.flink.read_savepoint`.
         operators: only those with these IDs, uids or names.
         states: only those with these names.
+        subtasks: only what these have written.
         refused: called with each error about a state that cannot be read, and the others are read; without it the
             first such error is raised.
 
@@ -46,7 +48,7 @@ def read_entries(
         chosen = [operator for operator in chosen if not _names(operator).isdisjoint(operators)]
     if states is not None and all(map(savepoint.states_are_known, chosen)):
         _see_there(savepoint, "state", states, {name for operator in chosen for name in savepoint.states(operator)})
-    return _entries(savepoint, chosen, Selection(states, refused))
+    return _entries(savepoint, chosen, subtasks, Selection(states, refused))
 
 
 def _names(operator: OperatorState) -> set[str]:
@@ -62,9 +64,16 @@ def _see_there(savepoint: FlinkSavepoint, what: str, wanted: Collection[str], na
             )
 
 
-def _entries(savepoint: FlinkSavepoint, operators: list[OperatorState], selection: Selection) -> Iterator[Entry]:
+def _entries(
+    savepoint: FlinkSavepoint,
+    operators: list[OperatorState],
+    subtasks: Collection[int] | None,
+    selection: Selection,
+) -> Iterator[Entry]:
     for operator in operators:
         for subtask in operator.subtasks:
+            if subtasks is not None and subtask.index not in subtasks:
+                continue
             about = savepoint, operator, subtask.index
             for keyed in subtask.managed_keyed:
                 yield from keyed_entries(*about, keyed, selection)
