@@ -14,7 +14,8 @@ from penstock.flink.contents import OperatorContent, content_of
 from penstock.flink.cursor import plain
 from penstock.flink.entries.readers import Unreadable
 from penstock.flink.entries.refusals import title, unreadable_state
-from penstock.flink.entries.walk import read_entries
+from penstock.flink.entries.selection import Selection
+from penstock.flink.entries.walk import entries_of
 from penstock.flink.headers import KeyedHeader, StateInfo
 from penstock.flink.metadata import OperatorState
 from penstock.flink.places import newest
@@ -40,6 +41,7 @@ class SavepointOfFlink:
 
     def __init__(self, place: str | Path) -> None:
         self._read = read_savepoint(newest(str(place)))
+        self._descriptions: dict[str, dict[str, list[_Described]]] = {}  # by operator
 
     def __repr__(self) -> str:
         return f"<SavepointOfFlink {self.place!r}>"
@@ -60,11 +62,15 @@ class SavepointOfFlink:
 
     def check_whole(self, operator: str) -> None:
         """See that :meth:`states` and :meth:`timers` have all the state of an operator. Raises SavepointError: some is
-        raw, in a changelog, or in a file that is missing or has a serializer that is not Flink's."""
+        raw, in a changelog, or in a file that is missing or has a serializer that is not Flink's; or a list has the
+        name of a keyed state."""
         target = self._operator(operator)
         if not self._read.states_are_known(target):
             why = self._unknown(target) or "it is raw, which has no types, or in a changelog"
             self._refuse(target, f"has state that is not among its tables: {why}")
+        for name, states in self._all_described(target).items():
+            if len({_is_keyed(state) for state in states}) > 1:
+                self._refuse(target, f"has two states {plain(repr(name))}: tables have the keyed one, not the other")
 
     def read(self, operator: str, state: str) -> StateTable:
         """A state: keyed, a list, a union list or a broadcast state. Its rows are read when they are asked for.
@@ -160,19 +166,25 @@ class SavepointOfFlink:
 
     def _described(self, operator: OperatorState) -> dict[str, list[_Described]]:
         """The states of an operator, each with its different descriptions; keyed state before other of its name."""
-        states: dict[str, list[_Described]] = {}
+        all_states = self._all_described(operator).items()
+        return {name: [state for state in states if _is_keyed(state)] or states for name, states in all_states}
+
+    def _all_described(self, operator: OperatorState) -> dict[str, list[_Described]]:
+        if operator.operator_id in self._descriptions:
+            return self._descriptions[operator.operator_id]
+        states = self._descriptions[operator.operator_id] = {}
         for header in self._read.headers(operator):
             if isinstance(header, Problem):
                 continue  # which reading a state refuses
             if isinstance(header, KeyedHeader):
-                described = [(info, header.key_serializer) for info in header.states]
+                in_file = [(info, header.key_serializer) for info in header.states]
             else:
-                described = [(info, None) for info in (*header.operator_states, *header.broadcast_states)]
-            for state in described:
+                in_file = [(info, None) for info in (*header.operator_states, *header.broadcast_states)]
+            for state in in_file:
                 known = states.setdefault(state[0].name, [])
                 if state not in known:
                     known.append(state)
-        return {name: [state for state in known if _is_keyed(state)] or known for name, known in states.items()}
+        return states
 
     def _shape(self, operator: OperatorState, state: str, described: list[_Described]) -> Shape:
         try:
@@ -205,10 +217,10 @@ class _Rows(Collection[tuple[Any, ...]]):
         self._count: int | None = None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        about, shape = self._operator.operator_id, self._shape
-        entries = read_entries(self._savepoint, operators=[about], states=self._states, subtasks=self._subtasks)
-        for entry in entries:
-            if entry.operator_id != about or not shape.has(entry):
+        shape = self._shape
+        selection = Selection(self._states, None)
+        for entry in entries_of(self._savepoint, [self._operator], selection, self._subtasks):
+            if not shape.has(entry):
                 continue
             try:
                 row = shape.row(entry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from penstock.errors import ConfigurationError, FlinkSavepointError
 from penstock.flink.cursor import plain
@@ -20,7 +20,6 @@ def read_entries(
     *,
     operators: Collection[str] | None = None,
     states: Collection[str] | None = None,
-    subtasks: Collection[int] | None = None,
     refused: Callable[[FlinkSavepointError], None] | None = None,
 ) -> Iterator[Entry]:
     """The entries of all states of a savepoint of Flink, in the order of its files.
@@ -31,7 +30,6 @@ def read_entries(
         savepoint: from :func:`penstock.flink.read_savepoint`.
         operators: only those with these IDs, uids or names.
         states: only those with these names.
-        subtasks: only what these have written.
         refused: called with each error about a state that cannot be read, and the others are read; without it the
             first such error is raised.
 
@@ -48,7 +46,7 @@ def read_entries(
         chosen = [operator for operator in chosen if not _names(operator).isdisjoint(operators)]
     if states is not None and all(map(savepoint.states_are_known, chosen)):
         _see_there(savepoint, "state", states, {name for operator in chosen for name in savepoint.states(operator)})
-    return _entries(savepoint, chosen, subtasks, Selection(states, refused))
+    return entries_of(savepoint, chosen, Selection(states, refused))
 
 
 def _names(operator: OperatorState) -> set[str]:
@@ -64,12 +62,13 @@ def _see_there(savepoint: FlinkSavepoint, what: str, wanted: Collection[str], na
             )
 
 
-def _entries(
+def entries_of(
     savepoint: FlinkSavepoint,
-    operators: list[OperatorState],
-    subtasks: Collection[int] | None,
+    operators: Sequence[OperatorState],
     selection: Selection,
+    subtasks: Collection[int] | None = None,
 ) -> Iterator[Entry]:
+    """The entries of operators, as :func:`read_entries` gives them; with ``subtasks`` only what these have written."""
     for operator in operators:
         for subtask in operator.subtasks:
             if subtasks is not None and subtask.index not in subtasks:
