@@ -181,7 +181,9 @@ def test_timers_are_those_that_flink_reads() -> None:
 
 def test_columns_have_the_types_of_the_serializers() -> None:
     written = flinks(WRITTEN, "canonical")
-    [operator] = [each.operator_id for each in written.operators() if any(s.name == "pojo" for s in each.states)]
+    [operator] = [
+        operator.operator_id for operator in written.operators() if any(s.name == "pojo" for s in operator.states)
+    ]
     expected = {
         "long": pa.int64(),
         "int": pa.int32(),
@@ -204,7 +206,7 @@ def test_columns_have_the_types_of_the_serializers() -> None:
     assert windows.names == ["key", "namespace", "value", "key_group"]
     assert windows.field("namespace").type == pa.struct({"start": pa.int64(), "end": pa.int64()})
     ttl = flinks("2.3.0", "ttl_a")
-    [lives] = [each for each in ttl.operators() if ttl.states(each.operator_id)]
+    [lives] = [operator for operator in ttl.operators() if ttl.states(operator.operator_id)]
     for state in ttl.states(lives.operator_id):
         assert ttl.read(lives.operator_id, state).columns == ("key", "value", "last_access", "key_group")
 
@@ -249,7 +251,7 @@ def test_what_there_is_not_is_an_error_that_says_what_there_is() -> None:
         savepoint.positions(operator.operator_id)
     savepoint.check_whole(operator.operator_id)
     raw = flinks("2.3.0", "raw_b")
-    [operator] = [each for each in raw.operators() if any(state.kind == "raw" for state in each.states)]
+    [operator] = [operator for operator in raw.operators() if any(state.kind == "raw" for state in operator.states)]
     with pytest.raises(SavepointError, match="has state that is not among its tables: it is raw"):
         raw.check_whole(operator.operator_id)
 
@@ -277,7 +279,7 @@ def test_schemas_of_avro() -> None:
     with pytest.raises(NoColumn, match="2 types beside null"):
         avro_column(json.dumps(TWO))
     wide: Any = {"type": "record", "name": "R0", "fields": [{"name": "f", "type": "int"}]}
-    for level in range(1, 60):  # each has the one before twice
+    for level in range(1, 60):  # operator has the one before twice
         fields = [{"name": "a", "type": wide}, {"name": "b", "type": f"R{level - 1}"}]
         wide = {"type": "record", "name": f"R{level}", "fields": fields}
     with pytest.raises(NoColumn, match="more than 10,000 parts"):

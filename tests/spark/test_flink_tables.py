@@ -23,8 +23,8 @@ def test_a_data_frame_has_the_rows_of_the_table(spark: Any, name: str) -> None:
             here = savepoint.read(operator.operator_id, state).to_arrow()
             frame = savepoint.to_spark(spark, operator.operator_id, state)
             assert frame.rdd.getNumPartitions() == operator.parallelism
-            there = pa.Table.from_batches(batches_of(frame))
-            assert there.column_names == here.column_names
-            assert sorted(map(repr, there.to_pylist())) == sorted(map(repr, here.to_pylist()))
-            count += there.num_rows
+            computed = pa.Table.from_batches(batches_of(frame))
+            assert computed.column_names == here.column_names
+            assert sorted(map(repr, computed.to_pylist())) == sorted(map(repr, here.to_pylist()))
+            count += computed.num_rows
     assert count > 9
