@@ -279,7 +279,7 @@ def test_schemas_of_avro() -> None:
     with pytest.raises(NoColumn, match="2 types beside null"):
         avro_column(json.dumps(TWO))
     wide: Any = {"type": "record", "name": "R0", "fields": [{"name": "f", "type": "int"}]}
-    for level in range(1, 60):  # operator has the one before twice
+    for level in range(1, 60):  # a record has the one before twice
         fields = [{"name": "a", "type": wide}, {"name": "b", "type": f"R{level - 1}"}]
         wide = {"type": "record", "name": f"R{level}", "fields": fields}
     with pytest.raises(NoColumn, match="more than 10,000 parts"):
