@@ -96,7 +96,7 @@ def read(
         table = savepoint.timers(operator)
     else:
         table = savepoint.positions(operator) if state is None else savepoint.read(operator, state)
-    return functools.partial(write_table, table, form, sys.stdout.buffer)
+    return lambda: write_table(table, form, sys.stdout.buffer)  # not the output of a program that runs now
 
 
 @click.command(cls=Command)
@@ -130,10 +130,11 @@ def export(
     from penstock.cli.savepoint_tables import export_tables
 
     refusals: list[SavepointError] = []
-    for place in export_tables(savepoint, folder, form, operators, states, refusals.append):
-        click.echo(place)
+    places = list(export_tables(savepoint, folder, form, operators, states, refusals.append))
 
     def end() -> None:
+        for place in places:
+            click.echo(place)
         for refusal in refusals:
             click.echo(explanation(refusal), err=True)
         if refusals:
