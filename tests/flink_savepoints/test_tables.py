@@ -18,10 +18,12 @@ from penstock.common import Types
 from penstock.common.time import Instant
 from penstock.errors import PenstockError, SavepointError
 from penstock.flink.entries import values
+from penstock.flink.snapshots import BASE, Serializer
 from penstock.savepoints import Savepoint, StateTable, read
 from penstock.savepoints.flink_avro import avro_column
 from penstock.savepoints.flink_columns import NoColumn
 from penstock.savepoints.flink_savepoint import SavepointOfFlink
+from penstock.savepoints.flink_types import column_for
 from tests.flink_savepoints.golden import WRITTEN, entries, place
 
 OWN = Path(__file__).parents[1] / "golden" / "savepoints" / "format-1"
@@ -307,3 +309,12 @@ def test_damage_is_an_error_of_ours(name: str, tmp_path: Path) -> None:
         except PenstockError:
             errors += 1
     assert errors
+
+
+def test_a_decimal_that_arrow_crashes_with_is_refused() -> None:
+    serializer = f"{BASE}BigDecSerializer"
+    convert = column_for(Serializer("", serializer)).convert
+    assert convert is not None
+    assert convert(Decimal("-1E+30")) == Decimal("-1E+30")
+    with pytest.raises(ValueError, match="a scale beyond 1,000"):
+        convert(Decimal((0, (1, 2), -(2**31) + 1)))

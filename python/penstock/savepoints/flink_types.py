@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, datetime, time
+from decimal import Decimal
 from typing import Any
 
 from penstock.common.row import Row
@@ -24,6 +25,7 @@ from penstock.savepoints.flink_columns import Column, NoColumn, list_of, map_of,
 _FLINK = "org.apache.flink."
 VOID_NAMESPACE = f"{_FLINK}runtime.state.VoidNamespaceSerializer"
 TTL = f"{_FLINK}runtime.state.ttl.TtlStateFactory$TtlSerializer"
+_LARGEST_SCALE = 1_000
 _WINDOWS = f"{_FLINK}streaming.api.windowing.windows."
 
 
@@ -55,6 +57,12 @@ def _time(value: LocalTime) -> time:
     return time(value.hour, value.minute, value.second, value.nano // 1000)
 
 
+def _decimal(value: Decimal) -> Decimal:
+    if abs(int(value.as_tuple().exponent)) > _LARGEST_SCALE:  # Arrow crashes with some
+        raise ValueError(f"a decimal has a scale beyond {_LARGEST_SCALE:,}")
+    return value
+
+
 def _date_time(value: LocalDateTime) -> datetime:
     return datetime.combine(_date(value.date), _time(value.time))
 
@@ -74,7 +82,7 @@ _OTHERS: dict[str, Column] = {
     **dict.fromkeys(("Char", "CharValue", "String", "StringValue", "Enum", "array.CharPrimitiveArray"), _TEXT),
     **dict.fromkeys(("Date", "SqlDate", "SqlTime", "SqlTimestamp", "Instant"), _MOMENT),
     "BigInt": Column(Types.BIG_INT()),
-    "BigDec": Column(Types.BIG_DEC()),
+    "BigDec": Column(Types.BIG_DEC(), optional(_decimal)),
     "LocalDate": Column(Types.SQL_DATE(), optional(_date)),
     "LocalTime": Column(Types.SQL_TIME(), optional(_time)),
     "LocalDateTime": Column(Types.SQL_TIMESTAMP(), optional(_date_time)),
