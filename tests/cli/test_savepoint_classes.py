@@ -86,6 +86,13 @@ def test_read(penstock, job):
         result = penstock(*read, *options, place, "many", "number")
         assert result.exit_code == 0, result.stderr
         assert len(result.stdout.splitlines()) == 3
+    exported = penstock(
+        *("savepoint", "export", "--state", "thing", "--format", "json", "--unpickle", "--program", file, place),
+        file.parent / "out",
+    )
+    path = file.parent / "out" / "many" / "states" / "thing.jsonl"
+    assert exported.stdout == f"{path}\n", exported.stderr
+    assert sorted(map(json.loads, path.read_text().splitlines()), key=lambda row: row["key"]) == things
     missing = penstock(*read, "--unpickle", place, "many", "thing")
     assert missing.exit_code == 1
     assert "objects of the class __main__.Thing, which cannot be found" in error_text(missing)

@@ -7,14 +7,17 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from penstock.cli.savepoint_tables import write_table
 from penstock.flink.entries import read_entries
 from penstock.flink.entries.documents import lines
 from penstock.flink.handles import KeyGroupsHandle, StreamHandle
 from penstock.flink.metadata import Metadata, OperatorState, Subtask
 from penstock.flink.places import Place
 from penstock.flink.savepoint import FlinkSavepoint
+from penstock.savepoints import flink_savepoint
 
 BASE = "org.apache.flink.api.common.typeutils.base."
 VOID = "org.apache.flink.runtime.state.VoidNamespaceSerializer$VoidNamespaceSerializerSnapshot"
@@ -59,6 +62,23 @@ def test_a_state_is_never_whole_in_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert values == sum(key * key for key in range(100_000))
     assert peak < 3 << 20
+
+
+def test_a_table_is_written_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = savepoint(tmp_path, 100_000)
+    monkeypatch.setattr(flink_savepoint, "read_savepoint", lambda _: large)
+    table = flink_savepoint.SavepointOfFlink(tmp_path).read("squares", "square")
+    next(table.to_batches(1))  # what it imports stays in memory
+    with open(tmp_path / "squares.parquet", "wb") as file:
+        tracemalloc.start()
+        try:
+            write_table(table, "parquet", file)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    written = pq.read_table(tmp_path / "squares.parquet")
+    assert written.column("value").to_pylist() == [key * key for key in range(100_000)]
+    assert peak < 8 << 20
 
 
 def test_checkpoints_of_rocksdb_as_a_whole_are_canonical_though_their_handles_do_not_say_so(tmp_path: Path) -> None:

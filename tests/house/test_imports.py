@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "runtime": {"errors", "metrics", "storage", "common", "_native"},
     "connectors": {"errors", "storage", "common", "runtime"},
     "job": {"errors", "metrics", "storage", "common", "compiler", "runtime", "connectors", "plan"},
-    "savepoints": {"errors", "storage", "common", "runtime", "connectors", "job", "plan", "spark"},
+    "savepoints": {"errors", "storage", "common", "runtime", "connectors", "job", "plan", "flink", "spark"},
     "flink": {"errors", "storage", "common", "analysis", "plan"},
     "analysis": {"errors", "display", "metrics", "common", "compiler", "runtime", "_native"},
     "plan": {"errors", "display", "common", "analysis", "_native"},

@@ -145,6 +145,12 @@ ROOMS = {
         "bootstrap",
         "on_spark",
         "reader",
+        "flink_columns",
+        "flink_avro",
+        "flink_types",
+        "flink_states",
+        "flink_savepoint",
+        "entrance",
         "writer",
     ],
     "job.restore": [

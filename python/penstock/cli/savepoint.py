@@ -30,8 +30,8 @@ def command() -> None:
 
     Where a SAVEPOINT is asked for, it can be a savepoint's folder, a checkpoint directory for its newest version, or
     JOB@VERSION; a path or a URL. It is never changed. No object in it is unpickled without --unpickle, so one of a
-    stranger can be looked at. show, verify, diff and check also take a savepoint or checkpoint of Apache Flink: the
-    folder that has its _metadata; entries prints what is in the states of one.
+    stranger can be looked at. show, verify, diff, check, read and export also take a savepoint or checkpoint of Apache
+    Flink: the folder that has its _metadata; entries prints what is in the states of one.
 
     Examples:
       penstock savepoint create /data/jobs/counts /data/savepoints

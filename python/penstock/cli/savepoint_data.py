@@ -1,10 +1,10 @@
-"""``penstock savepoint read | drop | rename-uid | set-max-parallelism | merge``: savepoints as data."""
+"""``penstock savepoint read | export | drop | rename-uid | set-max-parallelism | merge``: savepoints as data."""
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,107 +12,139 @@ import click
 from penstock.cli.options import Command, means_pyflink, program_path, written_as
 from penstock.cli.program import within
 from penstock.cli.report import guard
+from penstock.errors import SavepointError
 
 if TYPE_CHECKING:
-    from penstock.savepoints import Savepoint, StateTable
+    from penstock.savepoints import Savepoint
+    from penstock.savepoints.flink_savepoint import SavepointOfFlink
 
 _new = click.argument("new", metavar="NEW")
 _uid = click.argument("operator", metavar="UID")
 
 
-def _read_with_classes(function: Callable[..., Any]) -> Callable[..., Any]:
+def _opens(*, flinks: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The argument SAVEPOINT, which the command gets open, and options for objects of any class in it. The command runs
-    where the classes of the program are, and what it returns is printed if it is a place, and else called."""
+    where the classes of the program are, and what it returns is printed if it is a place, and else called. With
+    ``flinks`` it can be a savepoint of Flink, too."""
 
-    @click.option(
-        "--unpickle",
-        is_flag=True,
-        help="Make objects of any class, which can run any code: for savepoints that you trust only.",
-    )
-    @click.option(
-        "--program",
-        "file",
-        metavar="FILE",
-        type=program_path,
-        help="The program whose own file has classes of objects: it runs until its first env.execute(). With "
-        "--unpickle.",
-    )
-    @means_pyflink
-    @click.argument("savepoint")
-    @functools.wraps(function)
-    def command(savepoint: str, unpickle: bool, file: str | None, pyflink: bool, **options: Any) -> None:
-        from penstock.savepoints import Savepoint
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option(
+            "--unpickle",
+            is_flag=True,
+            help="Make objects of any class, which can run any code: for savepoints that you trust only.",
+        )
+        @click.option(
+            "--program",
+            "file",
+            metavar="FILE",
+            type=program_path,
+            help="The program whose own file has classes of objects: it runs until its first env.execute(). With "
+            "--unpickle.",
+        )
+        @means_pyflink
+        @click.argument("savepoint")
+        @functools.wraps(function)
+        def command(savepoint: str, unpickle: bool, file: str | None, pyflink: bool, **options: Any) -> None:
+            from penstock.savepoints import Savepoint, read
 
-        if file is None and pyflink:
-            raise click.UsageError("--pyflink needs a program: add --program FILE.")
-        if file is not None and not unpickle:
-            raise click.UsageError(
-                "--program is only needed for objects of its classes: add --unpickle, or leave --program out."
-            )
+            if file is None and pyflink:
+                raise click.UsageError("--pyflink needs a program: add --program FILE.")
+            if file is not None and not unpickle:
+                raise click.UsageError(
+                    "--program is only needed for objects of its classes: add --unpickle, or leave --program out."
+                )
 
-        def action() -> Any:
-            return function(savepoint=Savepoint(savepoint, unpickle=unpickle), **options)
+            def action() -> Any:
+                opened = read(savepoint, unpickle=unpickle) if flinks else Savepoint(savepoint, unpickle=unpickle)
+                return function(savepoint=opened, **options)
 
-        with guard(file):
-            done = action() if file is None else within(file, action, pyflink=pyflink)
-            click.echo(done) if isinstance(done, str) else done()
+            with guard(file):
+                done = action() if file is None else within(file, action, pyflink=pyflink)
+                click.echo(done) if isinstance(done, str) else done()
 
-    return command
+        return command
+
+    return decorate
 
 
 @click.command(cls=Command)
-@written_as(("json", "csv", "arrow"), "Lines of JSON, CSV, or Arrow's IPC stream.")
+@written_as(("json", "csv", "arrow", "parquet"), "Lines of JSON, CSV, Arrow's IPC stream, or Parquet.")
 @click.option("--timers", is_flag=True, help="The timers of the operator.")
-@_read_with_classes
+@_opens(flinks=True)
 @_uid
 @click.argument("state", required=False)
-def read(form: str, timers: bool, savepoint: Savepoint, operator: str, state: str | None) -> Callable[[], None]:
+def read(
+    form: str, timers: bool, savepoint: Savepoint | SavepointOfFlink, operator: str, state: str | None
+) -> Callable[[], None]:
     """Print a state of the operator with the uid, or OperatorID, UID: a line for each key.
 
-    Of a source, and without STATE, the positions of its splits.
+    Of a source, and without STATE, the positions of its splits. SAVEPOINT can be a savepoint of Apache Flink, too, UID
+    the name of an operator in it, and the positions of its sources are states.
 
     Examples:
       penstock savepoint read /data/jobs/counts sum total
       penstock savepoint read --timers --format csv /data/jobs/counts@17 sum
       penstock savepoint read --unpickle --program counts.py /data/jobs/counts sum baskets
       penstock savepoint read --format arrow /data/savepoints/before sum total > total.arrows
+      penstock savepoint read /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 counts total
     """
+    from penstock.cli.savepoint_tables import write_table
+
     if timers and state is not None:
         raise click.UsageError("--timers shows the timers of the whole operator: leave STATE out.")
     if timers:
         table = savepoint.timers(operator)
     else:
         table = savepoint.positions(operator) if state is None else savepoint.read(operator, state)
-    return functools.partial(_print, table, form)
-
-
-def _print(table: StateTable, form: str) -> None:
-    if form == "arrow":
-        import pyarrow as pa
-
-        columns, target = table.to_arrow(), sys.stdout.buffer
-        with pa.ipc.new_stream(target, columns.schema) as writer:
-            writer.write_table(columns)
-        return
-    import csv
-    import json
-
-    from penstock.savepoints.table import plain
-
-    as_json = functools.partial(json.dumps, default=repr)
-    if form == "json":
-        for row in table:
-            click.echo(as_json({name: plain(value) for name, value in row.items()}))
-        return
-    lines = csv.writer(sys.stdout, lineterminator="\n")
-    lines.writerow(table.columns)
-    for values in table.rows:  # what has parts is JSON
-        cells = map(plain, values)
-        lines.writerow([as_json(cell) if isinstance(cell, dict | list) else cell for cell in cells])
+    return lambda: write_table(table, form, sys.stdout.buffer)  # not the output of a program that runs now
 
 
 @click.command(cls=Command)
-@_read_with_classes
+@written_as(("parquet", "json", "csv", "arrow"), "Parquet, lines of JSON, CSV, or Arrow's IPC stream.")
+@click.option(
+    "--operator", "operators", metavar="NAME", multiple=True, help="Only of this operator: a uid, ID or name."
+)
+@click.option("--state", "states", metavar="NAME", multiple=True, help="Only states with this name, and no timers.")
+@_opens(flinks=True)
+@click.argument("folder")
+def export(
+    form: str,
+    operators: Collection[str],
+    states: Collection[str],
+    savepoint: Savepoint | SavepointOfFlink,
+    folder: str,
+) -> Callable[[], None]:
+    """Write all states and timers of a savepoint, or of one of Apache Flink, to files in FOLDER, a path or URL.
+
+    FOLDER must be empty, or not be there. A state becomes OPERATOR/states/STATE.parquet, timers become
+    OPERATOR/timers.parquet; OPERATOR is the uid, else the ID, and what a name of a file cannot have is written as in a
+    URL. Each file is printed. A state that cannot be written is an error on standard error, the others are written,
+    and the exit status is 1.
+
+    Examples:
+      penstock savepoint export /data/jobs/counts /data/tables
+      penstock savepoint export --operator sum --state total --format csv /data/jobs/counts@17 /data/tables
+      penstock savepoint export /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 s3://bucket/tables
+    """
+    from penstock.cli.report import explanation
+    from penstock.cli.savepoint_tables import export_tables
+
+    refusals: list[SavepointError] = []
+    places = list(export_tables(savepoint, folder, form, operators, states, refusals.append))
+
+    def end() -> None:
+        for place in places:
+            click.echo(place)
+        for refusal in refusals:
+            click.echo(explanation(refusal), err=True)
+        if refusals:
+            sys.exit(1)
+
+    return end
+
+
+@click.command(cls=Command)
+@_opens()
 @_new
 @_uid
 @click.argument("state", required=False)
@@ -150,7 +182,7 @@ def rename_uid(savepoint: str, new: str, old_uid: str, new_uid: str) -> None:
 
 
 @click.command(cls=Command)
-@_read_with_classes
+@_opens()
 @_new
 @_uid
 @click.argument("groups", metavar="N", type=int)
@@ -183,4 +215,4 @@ def merge(one: str, other: str, new: str) -> None:
         click.echo(SavepointWriter(one).merge(Savepoint(other)).write(new).place)
 
 
-COMMANDS = read, drop, rename_uid, set_max_parallelism, merge
+COMMANDS = read, export, drop, rename_uid, set_max_parallelism, merge

@@ -166,5 +166,5 @@ def _read(
     for batch in batches:
         for index in batch.column(0).to_pylist():
             with configured(options):
-                table = read(index)
-            yield from table.to_arrow().cast(schema).to_batches(_BATCH) if len(table) else ()
+                for table in read(index).to_batches(_BATCH):
+                    yield from table.cast(schema).to_batches(_BATCH) if len(table) else ()

@@ -72,6 +72,10 @@ class Savepoint:
         """The sources. Nothing is unpickled. A request per file."""
         return list(content_of(self._read).sources)
 
+    def states(self, operator: str) -> list[str]:
+        """The states of an operator that :meth:`read` takes, by its uid or OperatorID. O(state of the operator)."""
+        return sorted(_names(self._subtasks(operator)))
+
     def read(self, operator: str, state: str) -> StateTable:
         """Read a state: keyed, a list, a union list or a broadcast state. O(state of the operator).
 
@@ -101,10 +105,9 @@ class Savepoint:
         kinds = {kind for part in parts for kind, name in part.places if name == state}
         if kinds:
             return _broadcast(parts, state) if kinds == {BROADCAST} else _lists(parts, state)
-        known = {name for part in parts for _, name in part.places}
-        known |= {name for part in parts if part.keyed is not None for name, _ in part.keyed.tables()}
         raise SavepointError(
-            f"The operator {operator!r} of {self.place!r} has no state {state!r}. It has {sorted(known) or 'none'}; "
+            f"The operator {operator!r} of {self.place!r} has no state {state!r}. It has "
+            f"{sorted(_names(parts)) or 'none'}; "
             "timers are read by timers(), --timers."
         )
 
@@ -211,6 +214,11 @@ def _part(
 def place_of(savepoint: Savepoint) -> StoredSavepoint:
     """The stored savepoint behind a :class:`Savepoint`."""
     return savepoint._read  # pyright: ignore[reportPrivateUsage]
+
+
+def _names(parts: list[Subtask]) -> set[str]:
+    names = {name for part in parts for _, name in part.places}
+    return names | {name for part in parts if part.keyed is not None for name, _ in part.keyed.tables()}
 
 
 def _has(subtask: Subtask, state: str) -> bool:

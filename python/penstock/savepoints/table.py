@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
+from itertools import islice
 from typing import Any
 
+from penstock.common.callables import shortened
 from penstock.common.column_types import data_type_of
 from penstock.common.row import Row, names_of
 from penstock.common.typeinfo import MapTypeInfo, TypeInformation
@@ -20,12 +21,16 @@ class StateTable:
 
     Attributes:
         types: the declared types of the columns; None where no type was declared.
-        rows: a tuple per row, with the program's own objects.
+        rows: a tuple per row, with the program's own objects. Those of a savepoint of Flink are read from its files
+            each time that they are gone through.
+        typed: whether each value is of its column's type, and is refused if it does not fit; else a column with such
+            a value gets the type that its values have.
     """
 
     columns: tuple[str, ...]
     types: tuple[TypeInformation[Any] | None, ...]
-    rows: Sequence[tuple[Any, ...]]
+    rows: Collection[tuple[Any, ...]]
+    typed: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -35,14 +40,31 @@ class StateTable:
 
     def to_list(self) -> list[dict[str, Any]]:
         """A dictionary per row. O(rows)."""
-        return list(self)
+        return list(iter(self))  # not of itself: that would count the rows first, and so read them twice
 
     def to_arrow(self) -> Any:
         """A ``pyarrow.Table``. Rows, tuples, named tuples and dataclasses become structs; lists and maps become
         Arrow's, by declared type or by their values. Raises SavepointError: Arrow has no common type for a column."""
         import pyarrow as pa
 
-        arrays = [self._array(index) for index in range(len(self.columns))]
+        return pa.concat_tables(self.to_batches())
+
+    def to_batches(self, size: int = 10_000) -> Iterator[Any]:
+        """Tables of pyarrow, one after the other, with one schema; at least one. If the table is ``typed``, they have
+        ``size`` rows, and no more are in memory; else there is one. Raises as :meth:`to_arrow`."""
+        if not self.typed:
+            yield self._arrow(list(iter(self.rows)))
+            return
+        rows = iter(self.rows)
+        part = list(islice(rows, size))
+        yield self._arrow(part)
+        while part := list(islice(rows, size)):
+            yield self._arrow(part)
+
+    def _arrow(self, rows: Sequence[tuple[Any, ...]]) -> Any:
+        import pyarrow as pa
+
+        arrays = [self._array(index, [row[index] for row in rows]) for index in range(len(self.columns))]
         return pa.table(dict(zip(self.columns, arrays, strict=True)))
 
     def to_pandas(self) -> Any:
@@ -53,18 +75,24 @@ class StateTable:
         """A DataFrame of a Spark 4 session, through Arrow. Raises as :meth:`to_arrow`."""
         return spark.createDataFrame(self.to_arrow())
 
-    def _array(self, index: int) -> Any:
+    def _array(self, index: int, values: list[Any]) -> Any:
         import pyarrow as pa
 
         from penstock.runtime.columns.arrow import SPARK, arrow_type, column_of
         from penstock.runtime.columns.parts import Unfit
 
         name, declared = self.columns[index], self.types[index]
-        values = [row[index] for row in self.rows]
         if declared is not None:
-            with contextlib.suppress(UnsupportedError, Unfit):  # nothing has checked that the values are as declared
+            try:
                 column = data_type_of(declared)
                 return column_of(values, column, arrow_type(column, SPARK), SPARK)
+            except (UnsupportedError, Unfit) as error:  # nothing has checked that the values are as declared
+                if self.typed:
+                    why = f"{shortened(error.value)}: {error.why}" if isinstance(error, Unfit) else str(error)
+                    raise SavepointError(
+                        f"The column {name!r} cannot be converted to Arrow: {declared!r} does not take "
+                        f"{why}. Use the rows unchanged: table.rows, table.to_list(), or --format json."
+                    ) from error
         try:
             if isinstance(declared, MapTypeInfo) and all(isinstance(value, dict) for value in values):
                 return _maps(values)

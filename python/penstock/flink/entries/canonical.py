@@ -41,6 +41,8 @@ def canonical_entries(
 
     Cost: linear; as much memory as the longest pair takes, and the longest map.
     """
+    if not 0 <= group < groups:
+        piece.fail(piece.at, f"it is key group {group}, and the operator has {groups}")
     prefix = group.to_bytes(1 if groups <= _ONE_BYTE else 2, "big")
     while True:
         piece.need(2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from penstock.errors import ConfigurationError, FlinkSavepointError
 from penstock.flink.cursor import plain
@@ -46,7 +46,7 @@ def read_entries(
         chosen = [operator for operator in chosen if not _names(operator).isdisjoint(operators)]
     if states is not None and all(map(savepoint.states_are_known, chosen)):
         _see_there(savepoint, "state", states, {name for operator in chosen for name in savepoint.states(operator)})
-    return _entries(savepoint, chosen, Selection(states, refused))
+    return entries_of(savepoint, chosen, Selection(states, refused))
 
 
 def _names(operator: OperatorState) -> set[str]:
@@ -62,9 +62,17 @@ def _see_there(savepoint: FlinkSavepoint, what: str, wanted: Collection[str], na
             )
 
 
-def _entries(savepoint: FlinkSavepoint, operators: list[OperatorState], selection: Selection) -> Iterator[Entry]:
+def entries_of(
+    savepoint: FlinkSavepoint,
+    operators: Sequence[OperatorState],
+    selection: Selection,
+    subtasks: Collection[int] | None = None,
+) -> Iterator[Entry]:
+    """The entries of operators, as :func:`read_entries` gives them; with ``subtasks`` only what these have written."""
     for operator in operators:
         for subtask in operator.subtasks:
+            if subtasks is not None and subtask.index not in subtasks:
+                continue
             about = savepoint, operator, subtask.index
             for keyed in subtask.managed_keyed:
                 yield from keyed_entries(*about, keyed, selection)
