@@ -33,7 +33,7 @@ WARM = 2
 """Steps that do not count."""
 HEAP, NEEDED = "300m", 330 << 20
 """The heap of an executor, and about what it takes with its worker of Python."""
-MOST = 64
+MOST = 16
 
 
 class Numbers(Source[int]):
