@@ -56,19 +56,6 @@ def test_what_is_kept_is_not_looked_through_again():
     assert len(gc.get_objects()) < 1_000
 
 
-class Context:
-    """What Spark tells a task of."""
-
-    def __init__(self, assignments):
-        self.text, _ = step_level.encoded(assignments, "")
-
-    def getLocalProperty(self, key):
-        return self.text if key == step_level.PROPERTY else None
-
-    def attemptNumber(self):
-        return 0
-
-
 def deployed(folder, job_id=None, *, function=abs):
     """A run of a job, with a checkpoint directory."""
     program = Program()
@@ -80,8 +67,8 @@ def task_of(deployment):
     """The task of its source, about to begin the step after version 0; what the version is does not tell runs apart."""
     vertex = deployment.vertices[0]
     reading = Reading((Split("0", 0, 3),))
-    context = Context({(0, 0): Assignment(0, None, reading=reading)})
-    return step_level.step_task(vertex, 0, context, 0, deployment.job), vertex
+    assigned, _ = step_level.encoded({(0, 0): Assignment(0, None, reading=reading)}, "")
+    return step_level.step_task(vertex, 0, assigned, 0, deployment.job), vertex
 
 
 def test_two_jobs_in_one_worker_have_nothing_of_each_other(tmp_path, monkeypatch):
