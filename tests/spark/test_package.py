@@ -15,8 +15,9 @@ import pytest
 
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.locations import refuse_local
-from penstock.spark import shipped_code
+from penstock.spark import inside_pyspark, shipped_code
 from penstock.spark.failures import advice
+from penstock.spark.job_sessions import JobSession
 from penstock.spark.shipped_code import this_one
 
 HERE = this_one()
@@ -149,9 +150,24 @@ def test_a_jobs_session_of_spark_connect_ends_with_the_job():
     classic, connect = Session("spark://x"), Session()
     for session in (classic, connect):
         session.client = Client()
-        with shipped_code.ending(session):
+        with JobSession(lambda session=session: (None, session), lambda *_: frozenset()) as job:
+            assert job.get() is session
             assert not calls
     assert calls == ["released", "closed"]
+
+
+def test_a_session_that_has_ended_is_replaced_and_equipped(monkeypatch):
+    """After a pause, or a step that has failed; not while steps follow each other."""
+    sessions, equipped = [Session(), Session()], []
+    monkeypatch.setattr(inside_pyspark, "has_ended", lambda session: session is sessions[0])
+    monkeypatch.setattr(inside_pyspark, "release", lambda session: None)
+    opened = iter(sessions)
+    with JobSession(lambda: ("base", next(opened)), lambda *pair: equipped.append(pair) or frozenset()) as job:
+        job.equip()
+        assert job.get() is sessions[0]
+        job.doubt()
+        assert [job.get(), job.get()] == [sessions[1]] * 2
+    assert equipped == [(sessions[0], "base"), (sessions[1], "base")]
 
 
 def test_nobody_is_asked_on_the_drivers_own_python():

@@ -321,7 +321,7 @@ _STOPPING = 60.0
 
 def has_ended(session: Any) -> bool:
     """Whether a server of Spark Connect has ended a session. A small job of Spark; while the server stops, or is not
-    there, it waits, as pyspark's client does, for some minutes. Checked against 4.3."""
+    there, it waits, as pyspark's client does, for some minutes. Checked against 3.5 to 4.3."""
     until = time.monotonic() + _STOPPING
     while True:
         try:
@@ -336,12 +336,12 @@ def has_ended(session: Any) -> bool:
 
 
 def tells_session_ended(text: str) -> bool:
-    """Whether a failure is one of a session that the server has ended. Checked against 4.3."""
+    """Whether a failure is one of a session that the server has ended. Checked against 3.5 to 4.3."""
     return any(sign in text for sign in _SESSION_ENDED)
 
 
 def is_stopped(text: str) -> bool:
-    """Whether a failure is one of a server that stops or is gone. Checked against 4.3."""
+    """Whether a failure is one of a server that stops or is gone. Checked against 3.5 to 4.3."""
     return any(sign in text for sign in _STOPPED)
 
 
