@@ -109,10 +109,12 @@ class Task:
             if series:
                 held = Held(context.state, context.operator_state, series[-1].name)
                 self._inherited[context.config.operator_id] = held
+        states = [held.keyed for held in self._inherited.values() if held.keyed is not None]
+        for state in states:
+            state.passed_on = True  # it is needed, though the other one is closed
         other.close()
-        for held in self._inherited.values():
-            if held.keyed is not None:
-                held.keyed.release()
+        for state in states:
+            state.release()
 
     def _operators(self) -> Iterable[LiveOperator]:
         return () if self._chain is None else self._chain.operators.values()
