@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from penstock import local
-from penstock.common import Configuration, Types, WatermarkStrategy
+from penstock.common import Configuration, Time, TimestampAssigner, Types, WatermarkStrategy
 from penstock.datastream import KeyedProcessFunction, StreamExecutionEnvironment, ValueStateDescriptor
+from penstock.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
 from penstock.job.deployment import Deployment
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
@@ -87,28 +89,46 @@ def summed(pairs: Any) -> Any:
     return pairs.sum(1)
 
 
-@pytest.mark.parametrize("native", ["auto", "off"])
-@pytest.mark.parametrize("backend", ["memory", "disk"])
-@pytest.mark.parametrize("program", [reduced, summed, processed])
-def test_sums_go_on_wherever_a_task_runs(monkeypatch, tmp_path, native, backend, program):
-    monkeypatch.setattr(local, "LocalSteps", Workers)
-    REPAIRED.clear()
-    settings = {
-        "execution.checkpointing.dir": str(tmp_path),
+def counted(pairs: Any) -> Any:
+    return reduced(pairs.count_window(120))
+
+
+def windowed(pairs: Any) -> Any:
+    return reduced(pairs.window(TumblingEventTimeWindows.of(Time.milliseconds(800))))
+
+
+def in_sessions(pairs: Any) -> Any:
+    return reduced(pairs.window(EventTimeSessionWindows.with_gap(Time.milliseconds(250))))
+
+
+class Times(TimestampAssigner):
+    def extract_timestamp(self, value: Any, record_timestamp: Any) -> int:
+        return value
+
+
+def run(folder: Path, program: Any, settings: dict[str, str]) -> list[Any]:
+    texts = {
+        "execution.checkpointing.dir": str(folder),
         "penstock.step.available-now": "true",
         "penstock.step.records": str(EACH),
-        "penstock.native": native,
-        "penstock.state.backend": backend,
+        **settings,
     }
-    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")
-    numbers = env.set_parallelism(2).from_source(
-        Numbers(STEPS * EACH), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG()
-    )
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(texts), executor="local")
+    timed = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Times())
+    numbers = env.set_parallelism(2).from_source(Numbers(STEPS * EACH), timed, "numbers", Types.LONG())
+    numbers.set_parallelism(1)
     pairs = numbers.map(lambda number: (key_of(number), number), Types.TUPLE([Types.LONG(), Types.LONG()]))
-    results = collected(program(pairs.key_by(lambda pair: pair[0], Types.LONG())))
-    sums, expected = Counter[int](), []
-    for number in range(STEPS * EACH):
-        sums[key_of(number)] += number
-        expected.append((key_of(number), sums[key_of(number)]))
-    assert sorted(results) == sorted(expected)
+    return sorted(collected(program(pairs.key_by(lambda pair: pair[0], Types.LONG()))))
+
+
+@pytest.mark.parametrize("native", ["auto", "off"])
+@pytest.mark.parametrize("backend", ["memory", "disk"])
+@pytest.mark.parametrize("program", [reduced, summed, processed, counted, windowed, in_sessions])
+def test_results_are_the_same_wherever_a_task_runs(monkeypatch, tmp_path, native, backend, program):
+    settings = {"penstock.native": native, "penstock.state.backend": backend}
+    expected = run(tmp_path / "one", program, settings)
+    monkeypatch.setattr(local, "LocalSteps", Workers)
+    REPAIRED.clear()
+    assert run(tmp_path / "many", program, settings) == expected
+    assert len(expected) >= KEYS
     assert REPAIRED[0] > WORKERS
