@@ -167,7 +167,7 @@ def line(points: list[tuple[int, float]]) -> tuple[float, float]:
 def run_of(results: Results) -> Run:
     """The run whose figures are shown."""
     return results.together(
-        *((SCALE, SUM, size, JVM) for size in SUBTASKS), *((SCALE, BARE, size, JVM) for size in SUBTASKS)
+        *((SCALE, SUM, size, JVM) for size in SUBTASKS[:-1]), beside=[(SCALE, BARE, size, JVM) for size in SUBTASKS]
     )
 
 

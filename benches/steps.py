@@ -25,7 +25,8 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "unbounded": ("test_unbounded.py::test_unbounded", 20),
     "steps": ("test_unbounded.py::test_steps", 10),
     "latency": ("test_latency.py", 5),
-    "scale": ("test_scale.py", 25),
+    "manifest": ("test_scale.py::test_manifest", 2),
+    "scale": ("test_scale.py::test_scale", 30),
     "flink": ("test_flink.py", 45),
 }
 PEERS = (
