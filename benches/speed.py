@@ -148,7 +148,7 @@ def word_counters(results: Results) -> list[tuple[str, str]]:
     """Shapes and peers, running sums first, the quickest first; plain loops last."""
     counters = {(key[1], key[3]) for key in results.rows if key[0] == WORDS}
     order = lambda pair: (pair[0] != RUNNING, pair[1] == "Python loop", -rate(newest(results, WORDS, *pair)))  # noqa: E731
-    return sorted((pair for pair in counters if newest(results, WORDS, *pair).get("median")), key=order)
+    return sorted((pair for pair in sorted(counters) if newest(results, WORDS, *pair).get("median")), key=order)
 
 
 def words_line(results: Results, shape: str, peer: str) -> tuple[str, ...]:
