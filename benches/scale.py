@@ -174,12 +174,12 @@ def run_of(results: Results) -> Run:
 def scale_table(results: Results) -> Table | str:
     """A step by the number of subtasks."""
     run = run_of(results)
-    head = ["subtasks", "tasks", "driver's JVM", "bare job of Spark", "driver's Python"]
-    rows = []
+    head = ("subtasks", "tasks", "driver's JVM", "bare job of Spark", "driver's Python")
+    rows: list[tuple[str, ...]] = []
     for size, _ in run.sizes(SCALE, SUM, JVM):
         values = [run.seconds(SCALE, SUM, size, JVM), run.seconds(SCALE, BARE, size, JVM)]
         values.append(run.seconds(SCALE, SUM, size, PYTHON))
-        rows.append([f"{size:,}", f"{2 * size:,}", *("" if value is None else duration(value) for value in values)])
+        rows.append((f"{size:,}", f"{2 * size:,}", *("" if value is None else duration(value) for value in values)))
     return head, rows
 
 
