@@ -165,7 +165,7 @@ def line(points: list[tuple[int, float]]) -> tuple[float, float]:
 
 
 def run_of(results: Results) -> Run:
-    """The run whose figures are shown."""
+    """The run whose figures are shown; it may have been stopped at the largest number, as that takes long."""
     return results.together(
         *((SCALE, SUM, size, JVM) for size in SUBTASKS[:-1]), beside=[(SCALE, BARE, size, JVM) for size in SUBTASKS]
     )

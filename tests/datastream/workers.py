@@ -94,6 +94,10 @@ def _outcome(
         )
 
 
+_UNTIL_THE_END = contextlib.ExitStack()
+"""What stays open as long as this process."""
+
+
 def executors(spark: bool, server: str | None = None) -> tuple[Callable[[], Any], Callable[[], bool]]:
     """What makes an executor for a script, Spark's, by a server of Spark Connect or not, or that of this process; and
     whether that can run any more."""
@@ -105,7 +109,7 @@ def executors(spark: bool, server: str | None = None) -> tuple[Callable[[], Any]
     if server is not None:
         from tests.spark.connect_server import strict
 
-        strict().__enter__()
+        _UNTIL_THE_END.enter_context(strict())
         session = open_session(server, {})
         return lambda: SparkExecutor(session, progress=False), lambda: True
     session = open_session(f"local[{min(4, max(2, cores()))},4]", INTERPRETED)

@@ -195,6 +195,7 @@ ROOMS = {
         "heap",
         "refusals",
         "selection",
+        "state_files",
         "keyed",
         "operator_state",
         "raw",

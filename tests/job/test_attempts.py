@@ -33,8 +33,7 @@ class Sender:
 
 
 def off(came: list[tuple[Row, int]]) -> int:
-    rows, numbers = zip(*came, strict=True)
-    return wrapped(imbalance([row.level for row in rows], [row.kind for row in rows], numbers))
+    return wrapped(sum(imbalance(row, number) for row, number in came))
 
 
 def read(senders: list[Sender]) -> list[tuple[Row, int]]:

@@ -159,7 +159,7 @@ def test_a_jobs_session_of_spark_connect_ends_with_the_job():
 def test_a_session_that_has_ended_is_replaced_and_equipped(monkeypatch):
     """After a pause, or a step that has failed; not while steps follow each other."""
     sessions, equipped = [Session(), Session()], []
-    monkeypatch.setattr(inside_pyspark, "has_ended", lambda session: session is sessions[0])
+    monkeypatch.setattr(inside_pyspark, "has_ended", lambda session, failed: session is sessions[0])
     monkeypatch.setattr(inside_pyspark, "release", lambda session: None)
     opened = iter(sessions)
     with JobSession(lambda: ("base", next(opened)), lambda *pair: equipped.append(pair) or frozenset()) as job:

@@ -8,6 +8,7 @@ from typing import Any, cast
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.typesystem.conversions import optional
 from penstock.flink.cursor import plain
+from penstock.flink.entries.avro import full_name
 from penstock.savepoints.flink_columns import Column, NoColumn, list_of, map_of, row_of
 
 _MOST_PARTS = 10_000  # a few names of a stranger's schema could stand for more than memory holds
@@ -64,7 +65,7 @@ class _Schemas:
     def _by_name(self, name: str, namespace: str) -> Column:
         if name == "null":
             raise NoColumn("null of Avro has no values")
-        named = self._named[name if "." in name else _full(name, namespace)]
+        named = self._named[full_name(name, namespace)]
         if named is None:
             raise NoColumn(f"the record {plain(name)} of Avro contains itself")
         column, parts = named
@@ -78,7 +79,7 @@ class _Schemas:
 
     def _of_a_name(self, kind: str, schema: dict[str, Any], namespace: str) -> Column:
         name: str = schema["name"]
-        name = name if "." in name else _full(name, schema.get("namespace", namespace))
+        name = full_name(name, schema.get("namespace", namespace))
         before = self._parts
         if kind == "enum":
             column = Column(Types.STRING())
@@ -93,7 +94,3 @@ class _Schemas:
             column = Column(row, optional(lambda value: make(list(value.fields.values()))))
         self._named[name] = column, self._parts - before
         return column
-
-
-def _full(name: str, namespace: str | None) -> str:
-    return f"{namespace}.{name}" if namespace else name

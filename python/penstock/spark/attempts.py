@@ -23,9 +23,9 @@ def wrapped(number: int) -> int:
     return (number + _HALF) % (1 << _BITS) - _HALF
 
 
-def is_report(level: int, kind: int) -> bool:
+def _is_report(row: Row) -> bool:
     """Whether a row is the report of a task, its last row."""
-    return level == DRIVER and kind == REPORT
+    return row.level == DRIVER and row.kind == REPORT
 
 
 class Attempt:
@@ -43,7 +43,7 @@ class Attempt:
         """The numbers that rows are to carry, in the order in which the task sends them."""
         numbers: list[int] = []
         for row in rows:
-            if is_report(row.level, row.kind):
+            if _is_report(row):
                 numbers.append(wrapped(self._balance))
             else:
                 self._balance += self._number
@@ -51,7 +51,6 @@ class Attempt:
         return numbers
 
 
-def imbalance(levels: Iterable[int], kinds: Iterable[int], numbers: Iterable[int]) -> int:
-    """The balances among some rows that have reached the driver, less the numbers of the others."""
-    rows = zip(levels, kinds, numbers, strict=True)
-    return sum(number if is_report(level, kind) else -number for level, kind, number in rows)
+def imbalance(row: Row, number: int) -> int:
+    """The balance, if a row that has reached the driver is a report, or minus its number."""
+    return number if _is_report(row) else -number

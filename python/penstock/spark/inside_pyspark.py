@@ -319,13 +319,17 @@ _STOPPING = 60.0
 """Seconds that a server may take to stop."""
 
 
-def has_ended(session: Any) -> bool:
-    """Whether a server of Spark Connect has ended a session. A small job of Spark; while the server stops, or is not
-    there, it waits, as pyspark's client does, for some minutes. Checked against 3.5 to 4.3."""
+def has_ended(session: Any, *, failed: bool = False) -> bool:
+    """Whether a server of Spark Connect has ended a session. A call; if the session has ``failed``, a small job, as a
+    server that stops still answers calls. While it stops, or is not there, this waits, as pyspark's client does, for
+    some minutes. Checked against 3.5 to 4.3."""
     until = time.monotonic() + _STOPPING
     while True:
         try:
-            session.range(1).count()
+            if failed:
+                session.range(1).count()
+            else:
+                session.conf.get(BYTES_SETTING, None)
             return False
         except Exception as error:
             if tells_session_ended(str(error)):

@@ -72,7 +72,7 @@ class JobSession:
 
     def _has_ended(self) -> bool:
         try:
-            return inside_pyspark.has_ended(self._session)
+            return inside_pyspark.has_ended(self._session, failed=self._used is None)
         except Exception as error:
             raise JobExecutionError(
                 f"The server of Spark Connect does not answer: {text_of(error)}. What is committed stands. Run the "

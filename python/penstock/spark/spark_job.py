@@ -210,8 +210,11 @@ def driver_rows(
     rows, off = Rows(Store()), 0
     while batches:  # these go as they are read; whoever reads the rows sorts them
         batch = batches.pop()
-        off += imbalance(*(batch.column(name).to_pylist() for name in ("level", "edge", "attempt")))
-        for row in map(Row, *(batch.column(name).to_pylist() for name in Row._fields)):
+        numbers = batch.column("attempt").to_pylist()
+        for row, number in zip(
+            map(Row, *(batch.column(name).to_pylist() for name in Row._fields)), numbers, strict=True
+        ):
+            off += imbalance(row, number)
             rows.append(row)
     if step is not None and wrapped(off):
         rows.close()

@@ -103,7 +103,8 @@ def _forget_clients() -> None:
     _CLIENTS.clear()
 
 
-os.register_at_fork(after_in_child=_forget_clients)
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_forget_clients)
 
 
 def _info(status: Any) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class _Schemas:
         if depth > _DEEPEST:
             raise ValueError(f"types are nested more than {_DEEPEST} deep")
         if isinstance(schema, str):
-            return _PRIMITIVES.get(schema) or self._named[schema if "." in schema else _full(schema, namespace)]
+            return _PRIMITIVES.get(schema) or self._named[full_name(schema, namespace)]
         if isinstance(schema, list):
             return _union([self.reader(branch, namespace, depth + 1) for branch in cast(list[Any], schema)])
         kind = schema["type"]
@@ -84,7 +84,7 @@ class _Schemas:
 
     def _of_a_name(self, kind: str, schema: dict[str, Any], namespace: str, depth: int) -> Reader:
         name: str = schema["name"]
-        name = name if "." in name else _full(name, schema.get("namespace", namespace))
+        name = full_name(name, schema.get("namespace", namespace))
         if kind == "enum":
             self._named[name] = read = _enum(schema["symbols"])
         elif kind == "fixed":
@@ -97,8 +97,9 @@ class _Schemas:
         return read
 
 
-def _full(name: str, namespace: str | None) -> str:
-    return f"{namespace}.{name}" if namespace else name
+def full_name(name: str, namespace: str | None) -> str:
+    """A name with its namespace, if it has none of its own."""
+    return f"{namespace}.{name}" if namespace and "." not in name else name
 
 
 def _record(fields: list[tuple[str, Reader]]) -> Reader:

@@ -13,16 +13,16 @@ from penstock.flink.entries.pieces import Piece, Read, part
 from penstock.flink.entries.refusals import (
     title,
     unknown_serializer,
-    unreadable_file,
     unreadable_form,
     unreadable_state,
 )
 from penstock.flink.entries.selection import Selection
+from penstock.flink.entries.state_files import opened
 from penstock.flink.entries.states import KeyedState, keyed_states
 from penstock.flink.handles import KeyedHandle, KeyGroupsHandle
 from penstock.flink.headers import KeyedHeader
 from penstock.flink.metadata import OperatorState
-from penstock.flink.savepoint import FlinkSavepoint, problem_of
+from penstock.flink.savepoint import FlinkSavepoint
 
 _CANONICAL = "KeyGroupsSavepointStateHandle"
 _MOST_STATES = 1 << 15
@@ -41,17 +41,9 @@ def keyed_entries(
     if not isinstance(handle, KeyGroupsHandle):
         selection.refuse(unreadable_form(operator, handle.type))
         return
-    header = savepoint.header(handle)
-    if header is None:
-        return
-    if not isinstance(header, KeyedHeader):
-        selection.refuse(unreadable_file(operator, problem_of(header)))
-        return
-    with savepoint.place.opened(handle.delegate) as file:
-        if file is None:
-            selection.refuse(unreadable_file(operator, f"{handle.delegate.path or handle.delegate.file} is not there"))
-            return
-        yield from _Groups(operator, subtask, handle, header, file, selection).entries()
+    with opened(savepoint, operator, handle, KeyedHeader, selection) as state_file:
+        if state_file is not None:
+            yield from _Groups(operator, subtask, handle, *state_file, selection).entries()
 
 
 class _Groups:

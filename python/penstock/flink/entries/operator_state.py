@@ -17,11 +17,12 @@ from penstock.flink.entries.readers import Unreadable, form_of
 from penstock.flink.entries.refusals import title, unknown_serializer, unreadable_file, unreadable_state
 from penstock.flink.entries.scalars import Reader
 from penstock.flink.entries.selection import Selection
+from penstock.flink.entries.state_files import opened
 from penstock.flink.entries.states import VALUE_SERIALIZER, serializer_of
 from penstock.flink.handles import MODES, OperatorHandle
 from penstock.flink.headers import OperatorHeader, StateInfo
 from penstock.flink.metadata import OperatorState
-from penstock.flink.savepoint import FlinkSavepoint, problem_of
+from penstock.flink.savepoint import FlinkSavepoint
 
 _INT = struct.Struct(">i").unpack_from
 
@@ -36,20 +37,14 @@ def operator_entries(
 
     Cost: linear; as much memory as the longest element takes, and a few hundred kilobytes.
     """
-    header = savepoint.header(handle)
-    if header is None:
-        return
-    if not isinstance(header, OperatorHeader):
-        selection.refuse(unreadable_file(operator, problem_of(header)))
-        return
-    infos = {info.name: info for info in (*header.operator_states, *header.broadcast_states)}
-    if header.stopped:
-        selection.refuse(unknown_serializer(operator, header))
-        infos.popitem()  # that of the unknown serializer
-    with savepoint.place.opened(handle.delegate) as file:
-        if file is None:
-            selection.refuse(unreadable_file(operator, f"{handle.delegate.path or handle.delegate.file} is not there"))
+    with opened(savepoint, operator, handle, OperatorHeader, selection) as state_file:
+        if state_file is None:
             return
+        header, file = state_file
+        infos = {info.name: info for info in (*header.operator_states, *header.broadcast_states)}
+        if header.stopped:
+            selection.refuse(unknown_serializer(operator, header))
+            infos.popitem()  # that of the unknown serializer
         lists = _Lists(operator, subtask, handle, header, file)
         for name in filter(selection.has, handle.states):
             if name not in infos:
