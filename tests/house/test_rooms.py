@@ -149,6 +149,8 @@ ROOMS = {
         "flink_avro",
         "flink_types",
         "flink_states",
+        "pyflink_pickles",
+        "pyflink_states",
         "flink_savepoint",
         "entrance",
         "writer",
@@ -182,7 +184,9 @@ ROOMS = {
         "batch",
         "uids",
         "entries",
+        "pyflink",
     ],
+    "flink.pyflink": ["coders", "java_forms", "states", "entries"],
     "flink.entries": [
         "entry",
         "values",

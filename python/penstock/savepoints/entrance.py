@@ -18,7 +18,7 @@ def read(place: str | Path, *, unpickle: bool = False) -> Savepoint | SavepointO
     Args:
         place: as of :class:`Savepoint`; of Flink a folder with ``_metadata``, that file, or a job's folder of
             checkpoints. A path or URL.
-        unpickle: as of :class:`Savepoint`. In a savepoint of Flink nothing is ever unpickled.
+        unpickle: as of :class:`Savepoint`. In a savepoint of Flink it is of values that PyFlink has pickled only.
 
     Raises SavepointError: there is no savepoint, or it is damaged.
     """
@@ -27,5 +27,5 @@ def read(place: str | Path, *, unpickle: bool = False) -> Savepoint | SavepointO
     if is_flinks(str(place)):
         from penstock.savepoints.flink_savepoint import SavepointOfFlink
 
-        return SavepointOfFlink(place)
+        return SavepointOfFlink(place, unpickle=unpickle)
     return Savepoint(place, unpickle=unpickle)

@@ -9,6 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
+from penstock.common.functions.state_descriptor import StateDescriptor
+from penstock.common.typeinfo import TypeInformation
 from penstock.errors import SavepointError
 from penstock.flink.contents import OperatorContent, content_of
 from penstock.flink.cursor import plain
@@ -22,25 +24,30 @@ from penstock.flink.places import newest
 from penstock.flink.savepoint import FlinkSavepoint, Problem, problem_of, read_savepoint
 from penstock.flink.snapshots import Serializer
 from penstock.savepoints.flink_columns import NoColumn
-from penstock.savepoints.flink_states import BROADCAST, Shape, shape_of
+from penstock.savepoints.flink_states import BROADCAST, Shape, first_with, shape_of
 from penstock.savepoints.on_spark import frame_of
-from penstock.savepoints.table import StateTable
+from penstock.savepoints.pyflink_pickles import loads_of_pyflink
+from penstock.savepoints.pyflink_states import python_table
+from penstock.savepoints.table import ReadRows, StateTable
 
 _ENTRIES = "'penstock savepoint entries' prints its entries."
 _Described = tuple[StateInfo, Serializer | None]
 
 
 class SavepointOfFlink:
-    """A savepoint or checkpoint of Flink, for reading. Nothing in it is unpickled, and no Java runs.
+    """A savepoint or checkpoint of Flink, for reading. No Java runs.
 
     Args:
         place: a folder with ``_metadata``, that file, or a job's folder of checkpoints for the newest; a path or URL.
+        unpickle: whether :meth:`read_python` makes objects of any class, which can run any code: only for places that
+            you trust. Nothing else is ever unpickled.
 
     Raises SavepointError: there is no savepoint, or it is damaged.
     """
 
-    def __init__(self, place: str | Path) -> None:
+    def __init__(self, place: str | Path, *, unpickle: bool = False) -> None:
         self._read = read_savepoint(newest(str(place)))
+        self._unpickle = unpickle
         self._descriptions: dict[str, dict[str, list[_Described]]] = {}  # by operator
 
     def __repr__(self) -> str:
@@ -88,6 +95,31 @@ class SavepointOfFlink:
         read. Cost: a request per file; the rows linear in the operator's files, with one row in memory.
         """
         return self._table(operator, state, None)
+
+    def read_python(
+        self, operator: str, descriptor: StateDescriptor[Any], key_type: TypeInformation[Any] | None = None
+    ) -> StateTable:
+        """A state of a Python function of PyFlink, with the values of its program. :meth:`read` gives such a state as
+        bytes: its types are in the program only.
+
+        Args:
+            operator: its ID, uid or name.
+            descriptor: that of the program; one of a map is also of a broadcast state. The contents of windows are in
+                ``window-contents``, what ``reduce``, ``sum`` and the like keep in ``_reduce_state``.
+            key_type: that of ``key_by``; None, as there, means pickled.
+
+        Returns:
+            The columns of :meth:`read`. The value of an aggregating state is its accumulator.
+
+        Raises SavepointError: the state is missing; when the rows are read: it has values of other types, or objects
+        and ``unpickle`` was not set. Cost: as of :meth:`read`.
+        """
+        target = self._operator(operator)
+        try:
+            loads = loads_of_pyflink(unpickle=self._unpickle)
+            return python_table(self._read, target, descriptor, key_type, loads)
+        except NoColumn as error:
+            self._refuse(target, f"has the state {plain(repr(descriptor.name))}, which no columns take: {error}")
 
     def timers(self, operator: str) -> StateTable:
         """The timers of an operator, by its ID, uid or name.
@@ -143,7 +175,7 @@ class SavepointOfFlink:
         shape = self._shape(target, state, described)
         subtasks = None if subtask is None else {subtask}
         if shape.kinds == {BROADCAST}:  # every subtask has all of it
-            first = _first_with(target, state)
+            first = first_with(target, state)
             subtasks = first if subtasks is None else first & subtasks
         return StateTable(shape.columns, shape.types, _Rows(self._read, target, (state,), shape, subtasks), typed=True)
 
@@ -201,7 +233,7 @@ class SavepointOfFlink:
         raise SavepointError(f"{plain(title(operator))} of {self.place} {why}. {_ENTRIES}")
 
 
-class _Rows(Collection[tuple[Any, ...]]):
+class _Rows(ReadRows):
     """The rows of states of an operator, read from its files each time that they are gone through."""
 
     def __init__(
@@ -212,9 +244,9 @@ class _Rows(Collection[tuple[Any, ...]]):
         shape: Shape,
         subtasks: Collection[int] | None,
     ) -> None:
+        super().__init__()
         self._savepoint, self._operator, self._states = savepoint, operator, states
         self._shape, self._subtasks = shape, subtasks
-        self._count: int | None = None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         shape = self._shape
@@ -231,24 +263,9 @@ class _Rows(Collection[tuple[Any, ...]]):
                 ) from error
             yield row
 
-    def __len__(self) -> int:
-        if self._count is None:
-            self._count = sum(1 for _ in self)
-        return self._count
-
-    def __contains__(self, row: object) -> bool:
-        return any(row == other for other in self)
-
 
 def _part(metadata: str, operator_id: str, state: str, subtask: int) -> StateTable:
     return SavepointOfFlink(metadata)._table(operator_id, state, subtask)  # pyright: ignore[reportPrivateUsage]
-
-
-def _first_with(operator: OperatorState, state: str) -> set[int]:
-    for subtask in operator.subtasks:
-        if any(state in handle.states for handle in subtask.managed_operator):
-            return {subtask.index}
-    return set()
 
 
 def _is_keyed(described: _Described) -> bool:

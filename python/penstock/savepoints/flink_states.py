@@ -14,6 +14,7 @@ from penstock.flink.entries.readers import Unreadable, form_of
 from penstock.flink.entries.states import VALUE_SERIALIZER, serializer_of
 from penstock.flink.handles import MODES
 from penstock.flink.headers import StateInfo
+from penstock.flink.metadata import OperatorState
 from penstock.flink.snapshots import Serializer
 from penstock.savepoints.flink_columns import Column
 from penstock.savepoints.flink_types import TTL, VOID_NAMESPACE, column_for
@@ -74,7 +75,9 @@ def shape_of(info: StateInfo, key: Serializer | None) -> Shape:
     if key is None:
         raise Unreadable("an unknown serializer of keys")
     space = serializer_of(info, "NAMESPACE_SERIALIZER")
-    return Shape((_key(key), *_namespace(space), *_values(info, value), _GROUP), frozenset({info.kind}), keyed=True)
+    return Shape(
+        (_key(key), *namespace_fields(space), *_values(info, value), _GROUP), frozenset({info.kind}), keyed=True
+    )
 
 
 _GROUP: Field = "key_group", Types.INT(), lambda entry: entry.key_group
@@ -91,7 +94,7 @@ def _timers(info: StateInfo) -> Shape:
         lambda entry: "event" if entry.state.startswith(_DOMAIN) else "processing",
     )
     time: Field = "time", _LONG, lambda entry: entry.value
-    return Shape((domain, time, _key(key), *_namespace(space), _GROUP), frozenset({TIMERS}), keyed=True)
+    return Shape((domain, time, _key(key), *namespace_fields(space), _GROUP), frozenset({TIMERS}), keyed=True)
 
 
 def _key(serializer: Serializer) -> Field:
@@ -101,7 +104,8 @@ def _key(serializer: Serializer) -> Field:
     return "key", column.type, lambda entry: convert(entry.key)
 
 
-def _namespace(serializer: Serializer) -> tuple[Field, ...]:
+def namespace_fields(serializer: Serializer) -> tuple[Field, ...]:
+    """The column of windows; none of state without windows."""
     if serializer.serializer == VOID_NAMESPACE:
         return ()
     form_of(serializer)
@@ -146,3 +150,11 @@ def _pairs(value: Any) -> Any:
 
 def _without_times(value: Any) -> Any:
     return type(value)((key, item and item.value) for key, item in _pairs(value))
+
+
+def first_with(operator: OperatorState, state: str) -> set[int]:
+    """The first subtask that has an operator state; none if none has."""
+    for subtask in operator.subtasks:
+        if any(state in handle.states for handle in subtask.managed_operator):
+            return {subtask.index}
+    return set()

@@ -27,6 +27,7 @@ VOID_NAMESPACE = f"{_FLINK}runtime.state.VoidNamespaceSerializer"
 TTL = f"{_FLINK}runtime.state.ttl.TtlStateFactory$TtlSerializer"
 _LARGEST_SCALE = 1_000
 _WINDOWS = f"{_FLINK}streaming.api.windowing.windows."
+_TABLE_WINDOWS = f"{_FLINK}table.runtime.operators.window."
 
 
 def column_for(serializer: Serializer) -> Column:
@@ -90,6 +91,7 @@ _OTHERS: dict[str, Column] = {
     "array.StringArray": list_of(_TEXT),
 }
 _WINDOW = Column(Types.ROW_NAMED(["start", "end"], [Types.LONG(), Types.LONG()]))
+_GLOBAL_WINDOW = Column(Types.STRING(), lambda _: "GlobalWindow")
 _SCALARS: dict[str, Column] = {
     **{f"{BASE}{name}Serializer": column for name, column in _OTHERS.items()},
     **{f"{BASE}{name}{kind}Serializer": Column(_NUMBERS[name]) for name in _NUMBERS for kind in ("", "Value")},
@@ -98,8 +100,10 @@ _SCALARS: dict[str, Column] = {
         for name, number in _NUMBERS.items()
         if name != "Byte"
     },
-    f"{_WINDOWS}TimeWindow$Serializer": _WINDOW,
-    f"{_WINDOWS}GlobalWindow$Serializer": Column(Types.STRING(), lambda _: "GlobalWindow"),
+    **{f"{package}TimeWindow$Serializer": _WINDOW for package in (_WINDOWS, _TABLE_WINDOWS)},
+    **{f"{package}GlobalWindow$Serializer": _GLOBAL_WINDOW for package in (_WINDOWS, _TABLE_WINDOWS)},
+    f"{_TABLE_WINDOWS}CountWindow$Serializer": Column(Types.ROW_NAMED(["id"], [Types.LONG()])),
+    f"{_FLINK}streaming.api.utils.ByteArrayWrapperSerializer": Column(Types.PRIMITIVE_ARRAY(Types.BYTE())),
 }
 
 

@@ -75,6 +75,11 @@ def _row(values: Any, names: Any = None, kind: Any = RowKind.INSERT) -> Row:
     return Row.of_values(values, names, kind)
 
 
+def _pyflink_row(names: Any, values: Any, kind: Any) -> Row:
+    """The row of PyFlink's own pickles, whose names come first."""
+    return _row(values, tuple(_checked("a row", names, list)) if names else None, kind)
+
+
 def _deque(items: Any = (), length: Any = None) -> deque[Any]:
     return deque(_checked("deque", items, *_ITEMS), _checked("deque", length, int, type(None)))
 
@@ -102,6 +107,9 @@ _MAKERS: dict[tuple[str, str], Maker] = {
     ("datetime", "timezone"): _of(datetime.timezone, datetime.timedelta, _TEXT),
     ("decimal", "Decimal"): _of(Decimal, _TEXT),
     ("uuid", "UUID"): _bare(UUID),
+    ("pyflink.common.time", "Instant"): _bare(Instant),
+    ("pyflink.common.types", "RowKind"): _of(RowKind, _INTEGER),
+    ("pyflink.common.types", "_create_row"): _pyflink_row,
     ("penstock.common.row", "Row"): lambda *values: _row(values),
     ("penstock.common.row", "Row.of_values"): _row,
     ("penstock.common.row", "RowKind"): _of(RowKind, _INTEGER),
@@ -144,6 +152,8 @@ def set_state(value: Any, state: Any) -> None:
         return
     if kind in (Instant, TimestampedValue):
         names = tuple(kind.__slots__)
+        if kind is Instant and type(state) is dict and set(state) == set(names):  # pyright: ignore[reportUnknownArgumentType]
+            state = [state[name] for name in names]  # PyFlink's
         _checked(kind.__name__, state, list, fits=type(state) is list and len(state) == len(names))
         _checked(kind.__name__, state, list, fits=kind is not Instant or all(type(item) is int for item in state))
         for name, item in zip(names, state, strict=True):

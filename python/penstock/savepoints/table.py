@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
@@ -13,6 +14,24 @@ from penstock.common.column_types import data_type_of
 from penstock.common.row import Row, names_of
 from penstock.common.typeinfo import MapTypeInfo, TypeInformation
 from penstock.errors import SavepointError, UnsupportedError
+
+
+class ReadRows(Collection[tuple[Any, ...]]):
+    """Rows that are read each time that they are gone through."""
+
+    def __init__(self) -> None:
+        self._count: int | None = None
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+
+    def __len__(self) -> int:
+        if self._count is None:
+            self._count = sum(1 for _ in self)
+        return self._count
+
+    def __contains__(self, row: object) -> bool:
+        return any(row == other for other in self)
 
 
 @dataclass(frozen=True)

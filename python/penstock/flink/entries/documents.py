@@ -11,6 +11,7 @@ from typing import Any
 from penstock.common.row import Row
 from penstock.flink.entries.entry import Entry
 from penstock.flink.entries.values import (
+    CountWindow,
     Either,
     GlobalWindow,
     Instant,
@@ -105,6 +106,7 @@ _FORMS: dict[type, Callable[[Any], Any]] = {
     Pojo: _pojo,
     Either: lambda either: {either.side: document(either.value)},
     TimeWindow: _named,
+    CountWindow: _named,
     GlobalWindow: lambda _: "GlobalWindow",
     Ttl: _named,
     StreamRecord: _named,

@@ -12,7 +12,15 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from penstock.flink.entries.values import GlobalWindow, Instant, LocalDate, LocalDateTime, LocalTime, TimeWindow
+from penstock.flink.entries.values import (
+    CountWindow,
+    GlobalWindow,
+    Instant,
+    LocalDate,
+    LocalDateTime,
+    LocalTime,
+    TimeWindow,
+)
 from penstock.flink.texts import read_text, read_text_value
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
@@ -141,6 +149,10 @@ def _time_window(data: bytes, at: int) -> tuple[TimeWindow, int]:
     return TimeWindow(start, end), at + 16
 
 
+def _count_window(data: bytes, at: int) -> tuple[CountWindow, int]:
+    return CountWindow(_LONG(data, at)[0]), at + 8
+
+
 def _milliseconds(data: bytes, at: int) -> tuple[Instant | None, int]:
     (moment,) = _LONG(data, at)
     if moment == _NULL_LONG:
@@ -200,6 +212,8 @@ def _local_date_time(data: bytes, at: int) -> tuple[LocalDateTime | None, int]:
 
 _BASE = "org.apache.flink.api.common.typeutils.base."
 _WINDOWS = "org.apache.flink.streaming.api.windowing.windows."
+_TABLE_WINDOWS = "org.apache.flink.table.runtime.operators.window."
+"""The windows of tables, which are also PyFlink's."""
 _NUMBERS = {"Boolean": "?", "Byte": "b", "Short": "h", "Int": "i", "Long": "q", "Float": "f", "Double": "d"}
 _OTHERS: dict[str, tuple[Reader, int]] = {
     "Char": (read_char, 2),
@@ -238,5 +252,9 @@ SCALARS: dict[str, tuple[Reader, int]] = {
     "org.apache.flink.runtime.state.VoidNamespaceSerializer": (read_nothing, 0),
     f"{_WINDOWS}TimeWindow$Serializer": (_time_window, 16),
     f"{_WINDOWS}GlobalWindow$Serializer": (_global_window, 1),
+    f"{_TABLE_WINDOWS}TimeWindow$Serializer": (_time_window, 16),
+    f"{_TABLE_WINDOWS}CountWindow$Serializer": (_count_window, 8),
+    f"{_TABLE_WINDOWS}GlobalWindow$Serializer": (_global_window, 1),
+    "org.apache.flink.streaming.api.utils.ByteArrayWrapperSerializer": (read_bytes, -1),  # PyFlink's
 }
 """Readers by serializer, each with what Flink's ``getLength`` says: -1 if the size depends on the value."""

@@ -41,6 +41,12 @@ class GlobalWindow(NamedTuple):
     """The one window of ``GlobalWindows``."""
 
 
+class CountWindow(NamedTuple):
+    """A window of a number of records."""
+
+    id: int
+
+
 class Ttl(NamedTuple):
     """A value with a time to live."""
 

@@ -39,7 +39,8 @@ class GoneError(Refusal):
 
 
 class Reading:
-    """Reads the pickles of one file. ``loads`` is the unpickler, ``changed`` the classes that have changed."""
+    """Reads the pickles of one file. ``loads`` is the unpickler, ``changed`` the classes that have changed, ``others``
+    what stands for names that are not those of forms."""
 
     def __init__(
         self,
@@ -48,13 +49,14 @@ class Reading:
         lost: Callable[[str, str], StandIn] | None = None,
         *,
         drops: bool = False,
+        others: Mapping[tuple[str, str], StandIn] | None = None,
     ) -> None:
         self.loads: Callable[[bytes], Any] = decode_value
         self.changed: set[type] = set()
         self.notes: list[str] = []
         self.drops = False
         lost = lost_class if drops else lost
-        stand_ins: dict[tuple[str, str], StandIn] = {}
+        stand_ins: dict[tuple[str, str], StandIn] = dict(others or {})
         for name, form in forms.items():
             if form["kind"] == CODE:
                 if (python := form["python"]) != PYTHON:
