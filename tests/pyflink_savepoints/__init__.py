@@ -1,0 +1,1 @@
+"""Savepoints of the real PyFlink: decoded, and their programs run again."""
