@@ -42,14 +42,14 @@ import org.apache.flink.types.ShortValue;
 import org.apache.flink.types.StringValue;
 
 /** Values as JSON, in the forms of docs/savepoints.md. */
-final class Json {
+public final class Json {
     private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final BigInteger LOWEST = BigInteger.valueOf(Long.MIN_VALUE);
     private static final BigInteger HIGHEST = BigInteger.valueOf(Long.MAX_VALUE);
 
     private Json() {}
 
-    static String text(Object plain) {
+    public static String text(Object plain) {
         try {
             return MAPPER.writeValueAsString(plain);
         } catch (JsonProcessingException e) {
@@ -57,7 +57,7 @@ final class Json {
         }
     }
 
-    static Map<String, Object> object(Object... namesAndValues) {
+    public static Map<String, Object> object(Object... namesAndValues) {
         Map<String, Object> object = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
             object.put((String) namesAndValues[i], namesAndValues[i + 1]);
@@ -65,7 +65,7 @@ final class Json {
         return object;
     }
 
-    static Object plain(Object value) throws ReflectiveOperationException {
+    public static Object plain(Object value) throws ReflectiveOperationException {
         if (value == null || value instanceof VoidNamespace || value instanceof NullValue) {
             return null;
         }

@@ -1,0 +1,36 @@
+package penstock.moves;
+
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.state.StateTtlConfig;
+import org.apache.flink.runtime.jobgraph.JobGraph;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.streaming.api.TimeCharacteristic;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.windowing.time.Time;
+
+/** What differs between the versions of Flink: the side of 1.11. */
+final class Version {
+    static final String NAME = "1.11.4";
+
+    private Version() {}
+
+    static void prepare(StreamExecutionEnvironment environment) {
+        environment.setStreamTimeCharacteristic(TimeCharacteristic.EventTime);
+    }
+
+    static JobGraph jobGraph(StreamExecutionEnvironment environment, String name) {
+        return environment.getStreamGraph(name).getJobGraph();
+    }
+
+    static String stop(MiniCluster cluster, JobID job, String folder) throws Exception {
+        return cluster.stopWithSavepoint(job, folder, false).get();
+    }
+
+    static Time time(long milliseconds) {
+        return Time.milliseconds(milliseconds);
+    }
+
+    static StateTtlConfig.Builder timeToLive(long milliseconds) {
+        return StateTtlConfig.newBuilder(org.apache.flink.api.common.time.Time.milliseconds(milliseconds));
+    }
+}

@@ -1,0 +1,17 @@
+package penstock.moves;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** All programs. {@code tests/moves/programs.py} has each of them again. */
+final class Programs {
+    private Programs() {}
+
+    static List<Program> all() {
+        List<Program> programs = new ArrayList<>();
+        programs.addAll(States.programs());
+        programs.addAll(Windows.programs());
+        programs.addAll(Pairs.programs());
+        return programs;
+    }
+}

@@ -1,0 +1,1 @@
+"""Jobs of the real Flink go on in Penstock."""
