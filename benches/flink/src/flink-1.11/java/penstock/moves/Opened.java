@@ -1,5 +1,6 @@
 package penstock.moves;
 
+import org.apache.flink.api.common.functions.RichFilterFunction;
 import org.apache.flink.api.common.functions.RichFlatMapFunction;
 import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.configuration.Configuration;
@@ -13,6 +14,15 @@ final class Opened {
     private Opened() {}
 
     abstract static class Process<K, I, O> extends KeyedProcessFunction<K, I, O> {
+        abstract void open();
+
+        @Override
+        public final void open(Configuration context) {
+            open();
+        }
+    }
+
+    abstract static class Filter<I> extends RichFilterFunction<I> {
         abstract void open();
 
         @Override

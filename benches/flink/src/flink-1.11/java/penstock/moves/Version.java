@@ -1,5 +1,6 @@
 package penstock.moves;
 
+import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.runtime.jobgraph.JobGraph;
@@ -16,6 +17,7 @@ final class Version {
 
     static void prepare(StreamExecutionEnvironment environment) {
         environment.setStreamTimeCharacteristic(TimeCharacteristic.EventTime);
+        environment.getConfig().disableClosureCleaner(); // it looks into java.util.concurrent, which Java 17 does not let it
     }
 
     static JobGraph jobGraph(StreamExecutionEnvironment environment, String name) {
@@ -32,5 +34,10 @@ final class Version {
 
     static StateTtlConfig.Builder timeToLive(long milliseconds) {
         return StateTtlConfig.newBuilder(org.apache.flink.api.common.time.Time.milliseconds(milliseconds));
+    }
+
+    /** What a type makes its serializer by. */
+    static ExecutionConfig serializers() {
+        return new ExecutionConfig();
     }
 }

@@ -1,8 +1,9 @@
 package penstock.moves;
 
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.functions.RichFilterFunction;
 import org.apache.flink.api.common.functions.RichFlatMapFunction;
 import org.apache.flink.api.common.functions.RichMapFunction;
-import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.streaming.api.functions.co.KeyedBroadcastProcessFunction;
 import org.apache.flink.streaming.api.functions.co.KeyedCoProcessFunction;
@@ -13,6 +14,15 @@ final class Opened {
     private Opened() {}
 
     abstract static class Process<K, I, O> extends KeyedProcessFunction<K, I, O> {
+        abstract void open();
+
+        @Override
+        public final void open(OpenContext context) {
+            open();
+        }
+    }
+
+    abstract static class Filter<I> extends RichFilterFunction<I> {
         abstract void open();
 
         @Override

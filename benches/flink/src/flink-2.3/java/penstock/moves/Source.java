@@ -7,6 +7,8 @@ import org.apache.flink.streaming.api.functions.source.legacy.SourceFunction;
 
 /** Emits items, and if told so waits until it is stopped. */
 final class Source implements SourceFunction<Tuple3<String, Integer, Long>> {
+    private static final int PAUSE = 200;
+
     private final String run;
     private final List<Input.Item> items;
     private final boolean waits;
@@ -21,6 +23,10 @@ final class Source implements SourceFunction<Tuple3<String, Integer, Long>> {
     @Override
     public void run(SourceContext<Tuple3<String, Integer, Long>> context) throws Exception {
         for (Input.Item item : items) {
+            if (item.record == null && item.watermark == null) {
+                Thread.sleep(PAUSE);
+                continue;
+            }
             synchronized (context.getCheckpointLock()) {
                 if (item.record != null) {
                     context.collectWithTimestamp(item.record, item.record.f2);

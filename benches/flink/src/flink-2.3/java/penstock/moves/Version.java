@@ -2,6 +2,8 @@ package penstock.moves;
 
 import java.time.Duration;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.serialization.SerializerConfig;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.jobgraph.JobGraph;
@@ -30,5 +32,10 @@ final class Version {
 
     static StateTtlConfig.Builder timeToLive(long milliseconds) {
         return StateTtlConfig.newBuilder(Duration.ofMillis(milliseconds));
+    }
+
+    /** What a type makes its serializer by. */
+    static SerializerConfig serializers() {
+        return new SerializerConfigImpl();
     }
 }

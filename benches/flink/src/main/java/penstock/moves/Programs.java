@@ -10,7 +10,12 @@ final class Programs {
     static List<Program> all() {
         List<Program> programs = new ArrayList<>();
         programs.addAll(States.programs());
+        programs.addAll(Values.programs());
+        programs.addAll(Keys.programs());
+        programs.addAll(Timers.programs());
+        programs.addAll(Rolling.programs());
         programs.addAll(Windows.programs());
+        programs.addAll(Triggers.programs());
         programs.addAll(Pairs.programs());
         return programs;
     }

@@ -5,7 +5,6 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple3;
 import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
@@ -24,6 +23,7 @@ import penstock.savepoints.Json;
  */
 public final class Recorder {
     private static final int SLOTS = 8;
+    private static final int BUFFER_MILLISECONDS = 5;
 
     private Recorder() {}
 
@@ -109,11 +109,12 @@ public final class Recorder {
     private static JobGraph job(String run, Program program, List<Input.Item> items, boolean waits) {
         StreamExecutionEnvironment environment = StreamExecutionEnvironment.createLocalEnvironment(program.parallelism);
         environment.setMaxParallelism(program.maxParallelism);
+        environment.setBufferTimeout(BUFFER_MILLISECONDS);
         Version.prepare(environment);
         Outputs.begin(run);
         DataStream<Tuple3<String, Integer, Long>> records =
                 environment
-                        .addSource(new Source(run, items, waits), "records", Types.TUPLE(Types.STRING, Types.INT, Types.LONG))
+                        .addSource(new Source(run, items, waits), "records", Program.RECORD)
                         .uid("records");
         program.body.build(records).addSink(new Sink<>(run)).uid("outputs");
         return Version.jobGraph(environment, program.name);
@@ -122,7 +123,7 @@ public final class Recorder {
     private static List<Object> plain(List<Input.Item> items) throws Exception {
         List<Object> plain = new ArrayList<>();
         for (Input.Item item : items) {
-            plain.add(item.record != null ? Json.plain(item.record) : (Object) item.watermark);
+            plain.add(item.record != null ? Json.plain(item.record) : item.watermark);
         }
         return plain;
     }

@@ -13,75 +13,106 @@ import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ReducingState;
 import org.apache.flink.api.common.state.ReducingStateDescriptor;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.api.java.tuple.Tuple3;
+import org.apache.flink.api.java.tuple.Tuple4;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.KeyedStream;
+import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindows;
 import org.apache.flink.util.Collector;
 
-/** Programs with state of a key, in functions and in what Flink keeps for them. */
+/** Programs with state of a key, of each kind. */
 final class States {
     private static final Input IN_TIME = new Input(7, 5, 300, 300);
+    private static final StateTtlConfig CENTURY =
+            Version.timeToLive(100L * 365 * 24 * 3600 * 1000)
+                    .setUpdateType(StateTtlConfig.UpdateType.OnReadAndWrite)
+                    .build();
 
     private States() {}
 
     static List<Program> programs() {
-        List<Program> programs = new ArrayList<>();
-        programs.addAll(kinds());
-        programs.addAll(timers());
-        programs.addAll(rolling());
-        return programs;
-    }
-
-    private static List<Program> kinds() {
         return Arrays.asList(
                 new Program("value_count", 2, 128, IN_TIME, records ->
-                        records.keyBy(record -> record.f0, Types.STRING)
-                                .process(new Count(), Types.TUPLE(Types.STRING, Types.LONG))
-                                .uid("count")),
+                        byKey(records).process(new Count(), Types.TUPLE(Types.STRING, Types.LONG)).uid("count")),
                 new Program("list_sums", 2, 128, new Input(11, 4, 0, 0), records ->
-                        records.keyBy(record -> record.f0, Types.STRING)
+                        byKey(records)
                                 .process(new Bundle(), Types.TUPLE(Types.STRING, Types.INT, Types.INT))
                                 .uid("bundle")),
                 new Program("map_counts", 3, 128, new Input(13, 3, 0, 0), records ->
-                        records.keyBy(record -> record.f0, Types.STRING)
-                                .process(new CountDigits(), Types.TUPLE(Types.STRING, Types.STRING, Types.LONG))
+                        byKey(records)
+                                .process(new CountDigits(null), Types.TUPLE(Types.STRING, Types.STRING, Types.LONG))
                                 .uid("digits")),
                 new Program("reducing_total", 1, 128, new Input(17, 4, 0, 0), records ->
-                        records.keyBy(record -> record.f0, Types.STRING)
-                                .process(new Total(), Types.TUPLE(Types.STRING, Types.INT))
-                                .uid("total")),
+                        byKey(records).process(new Total(null), Types.TUPLE(Types.STRING, Types.INT)).uid("total")),
                 new Program("aggregating_mean", 2, 7, new Input(19, 4, 0, 0), records ->
-                        records.keyBy(record -> record.f0, Types.STRING)
-                                .process(new RunningMean(), Types.TUPLE(Types.STRING, Types.DOUBLE))
-                                .uid("mean")));
+                        byKey(records).process(new RunningMean(), Types.TUPLE(Types.STRING, Types.DOUBLE)).uid("mean")),
+                new Program("several_states", 2, 1000, new Input(31, 4, 0, 0), records ->
+                        byKey(records)
+                                .process(new Several(), Types.TUPLE(Types.STRING, Types.LONG, Types.INT, Types.INT))
+                                .uid("several")),
+                new Program("two_operators", 2, 128, IN_TIME, records ->
+                        byKey(records)
+                                .process(new Count(), Types.TUPLE(Types.STRING, Types.LONG))
+                                .uid("count")
+                                .keyBy(count -> count.f1 % 3, Types.LONG)
+                                .window(TumblingEventTimeWindows.of(Version.time(1000)))
+                                .reduce((a, b) -> Tuple2.of("sum", a.f1 + b.f1 + 3))
+                                .uid("window")
+                                .map(sum -> sum.f1)
+                                .returns(Types.LONG)),
+                new Program("flat_map_average", 2, 128, new Input(37, 3, 0, 0), records ->
+                        byKey(records)
+                                .flatMap(new Average())
+                                .returns(Types.TUPLE(Types.STRING, Types.LONG))
+                                .uid("average")),
+                new Program("map_numbered", 3, 30, new Input(41, 3, 0, 0), records ->
+                        byKey(records)
+                                .map(new Number())
+                                .returns(Types.TUPLE(Types.STRING, Types.INT, Types.INT))
+                                .uid("numbered")),
+                new Program("filter_first", 2, 128, new Input(43, 5, 0, 0), records ->
+                        records.keyBy(record -> record.f1, Types.INT).filter(new First()).uid("first")),
+                new Program("ttl_value", 2, 128, IN_TIME, records ->
+                        byKey(records).process(new TtlCount(), Types.TUPLE(Types.STRING, Types.LONG)).uid("count")),
+                new Program("ttl_list", 2, 128, new Input(47, 4, 0, 0), records ->
+                        byKey(records)
+                                .process(new TtlBundle(), Types.TUPLE(Types.STRING, Types.INT, Types.INT))
+                                .uid("bundle")),
+                new Program("ttl_map", 1, 128, new Input(53, 3, 0, 0), records ->
+                        byKey(records)
+                                .process(new CountDigits(CENTURY), Types.TUPLE(Types.STRING, Types.STRING, Types.LONG))
+                                .uid("digits")),
+                new Program("ttl_reducing", 2, 128, new Input(59, 4, 0, 0), records ->
+                        byKey(records).process(new Total(CENTURY), Types.TUPLE(Types.STRING, Types.INT)).uid("total")));
     }
 
-    private static List<Program> timers() {
-        return Arrays.asList(
-                new Program("timers_event", 2, 128, IN_TIME, records ->
-                        records.keyBy(record -> record.f0, Types.STRING)
-                                .process(new Later(), Types.TUPLE(Types.STRING, Types.LONG, Types.INT))
-                                .uid("later")));
+    static KeyedStream<Tuple3<String, Integer, Long>, String> byKey(DataStream<Tuple3<String, Integer, Long>> records) {
+        return records.keyBy(record -> record.f0, Types.STRING);
     }
 
-    private static List<Program> rolling() {
-        return Arrays.asList(
-                new Program("keyed_reduce", 2, 128, new Input(23, 5, 0, 0), records ->
-                        records.keyBy(record -> record.f0, Types.STRING)
-                                .reduce((a, b) -> Tuple3.of(a.f0, a.f1 * 2 % 1000 + b.f1, b.f2))
-                                .uid("reduce")),
-                new Program("keyed_sum", 2, 128, new Input(29, 5, 0, 0), records ->
-                        records.keyBy(record -> record.f0, Types.STRING).sum(1).uid("sum")));
+    private static <D extends StateDescriptor<?, ?>> D living(StateTtlConfig timeToLive, D descriptor) {
+        if (timeToLive != null) {
+            descriptor.enableTimeToLive(timeToLive);
+        }
+        return descriptor;
     }
 
-    static final class Count extends Opened.Process<String, Tuple3<String, Integer, Long>, Tuple2<String, Long>> {
+    static class Count extends Opened.Process<String, Tuple3<String, Integer, Long>, Tuple2<String, Long>> {
         private transient ValueState<Long> count;
 
         @Override
         void open() {
-            count = getRuntimeContext().getState(new ValueStateDescriptor<>("count", Types.LONG));
+            count = getRuntimeContext().getState(descriptor());
+        }
+
+        ValueStateDescriptor<Long> descriptor() {
+            return new ValueStateDescriptor<>("count", Types.LONG);
         }
 
         @Override
@@ -93,13 +124,17 @@ final class States {
     }
 
     /** The numbers of a key, until one of them is a multiple of three: then their count, and their weighted sum. */
-    static final class Bundle
+    static class Bundle
             extends Opened.Process<String, Tuple3<String, Integer, Long>, Tuple3<String, Integer, Integer>> {
         private transient ListState<Integer> numbers;
 
         @Override
         void open() {
-            numbers = getRuntimeContext().getListState(new ListStateDescriptor<>("numbers", Types.INT));
+            numbers = getRuntimeContext().getListState(descriptor());
+        }
+
+        ListStateDescriptor<Integer> descriptor() {
+            return new ListStateDescriptor<>("numbers", Types.INT);
         }
 
         @Override
@@ -122,11 +157,17 @@ final class States {
 
     static final class CountDigits
             extends Opened.Process<String, Tuple3<String, Integer, Long>, Tuple3<String, String, Long>> {
+        private final StateTtlConfig timeToLive;
         private transient MapState<String, Long> counts;
+
+        CountDigits(StateTtlConfig timeToLive) {
+            this.timeToLive = timeToLive;
+        }
 
         @Override
         void open() {
-            counts = getRuntimeContext().getMapState(new MapStateDescriptor<>("counts", Types.STRING, Types.LONG));
+            counts = getRuntimeContext().getMapState(
+                    living(timeToLive, new MapStateDescriptor<>("counts", Types.STRING, Types.LONG)));
         }
 
         @Override
@@ -144,11 +185,17 @@ final class States {
     }
 
     static final class Total extends Opened.Process<String, Tuple3<String, Integer, Long>, Tuple2<String, Integer>> {
+        private final StateTtlConfig timeToLive;
         private transient ReducingState<Integer> total;
+
+        Total(StateTtlConfig timeToLive) {
+            this.timeToLive = timeToLive;
+        }
 
         @Override
         void open() {
-            total = getRuntimeContext().getReducingState(new ReducingStateDescriptor<>("total", Integer::sum, Types.INT));
+            total = getRuntimeContext().getReducingState(
+                    living(timeToLive, new ReducingStateDescriptor<>("total", Integer::sum, Types.INT)));
         }
 
         @Override
@@ -202,28 +249,109 @@ final class States {
         }
     }
 
-    /** Says 1.2 seconds after each record how many there were by then. */
-    static final class Later
-            extends Opened.Process<String, Tuple3<String, Integer, Long>, Tuple3<String, Long, Integer>> {
-        private transient ValueState<Integer> seen;
+    static final class TtlCount extends Count {
+        @Override
+        ValueStateDescriptor<Long> descriptor() {
+            return living(CENTURY, super.descriptor());
+        }
+    }
+
+    static final class TtlBundle extends Bundle {
+        @Override
+        ListStateDescriptor<Integer> descriptor() {
+            return living(CENTURY, super.descriptor());
+        }
+    }
+
+    /** The last number, the latest numbers up to four, how often each came, and the largest. */
+    static final class Several
+            extends Opened.Process<String, Tuple3<String, Integer, Long>, Tuple4<String, Long, Integer, Integer>> {
+        private transient ValueState<Long> last;
+        private transient ListState<Integer> latest;
+        private transient MapState<Integer, Integer> often;
+        private transient ReducingState<Integer> largest;
 
         @Override
         void open() {
-            seen = getRuntimeContext().getState(new ValueStateDescriptor<>("seen", Types.INT));
+            last = getRuntimeContext().getState(new ValueStateDescriptor<>("last", Types.LONG));
+            latest = getRuntimeContext().getListState(new ListStateDescriptor<>("latest", Types.INT));
+            often = getRuntimeContext().getMapState(new MapStateDescriptor<>("often", Types.INT, Types.INT));
+            largest = getRuntimeContext().getReducingState(new ReducingStateDescriptor<>("largest", Math::max, Types.INT));
         }
 
         @Override
         public void processElement(
-                Tuple3<String, Integer, Long> record, Context context, Collector<Tuple3<String, Long, Integer>> out)
+                Tuple3<String, Integer, Long> record,
+                Context context,
+                Collector<Tuple4<String, Long, Integer, Integer>> out)
                 throws Exception {
-            seen.update(seen.value() == null ? 1 : seen.value() + 1);
-            context.timerService().registerEventTimeTimer(context.timestamp() + 1200);
+            List<Integer> numbers = new ArrayList<>();
+            for (int number : latest.get()) {
+                numbers.add(number);
+            }
+            numbers.add(record.f1);
+            latest.update(numbers.subList(Math.max(0, numbers.size() - 4), numbers.size()));
+            int sum = 0;
+            for (int number : latest.get()) {
+                sum = sum * 2 + number;
+            }
+            Integer before = often.get(record.f1);
+            often.put(record.f1, before == null ? 1 : before + 1);
+            largest.add(record.f1);
+            long gap = last.value() == null ? -1 : record.f2 - last.value();
+            last.update(record.f2);
+            out.collect(Tuple4.of(record.f0, gap, sum, largest.get() * 100 + often.get(record.f1)));
+        }
+    }
+
+    /** The average of each three numbers of a key. */
+    static final class Average extends Opened.FlatMap<Tuple3<String, Integer, Long>, Tuple2<String, Long>> {
+        private transient ValueState<Tuple2<Long, Long>> sum;
+
+        @Override
+        void open() {
+            sum = getRuntimeContext().getState(new ValueStateDescriptor<>("sum", Types.TUPLE(Types.LONG, Types.LONG)));
         }
 
         @Override
-        public void onTimer(long timestamp, OnTimerContext context, Collector<Tuple3<String, Long, Integer>> out)
-                throws Exception {
-            out.collect(Tuple3.of(context.getCurrentKey(), timestamp, seen.value()));
+        public void flatMap(Tuple3<String, Integer, Long> record, Collector<Tuple2<String, Long>> out) throws Exception {
+            Tuple2<Long, Long> so = sum.value() == null ? Tuple2.of(0L, 0L) : sum.value();
+            sum.update(Tuple2.of(so.f0 + 1, so.f1 + record.f1));
+            if (so.f0 == 2) {
+                out.collect(Tuple2.of(record.f0, sum.value().f1 / 3));
+                sum.clear();
+            }
+        }
+    }
+
+    static final class Number extends Opened.Map<Tuple3<String, Integer, Long>, Tuple3<String, Integer, Integer>> {
+        private transient ValueState<Integer> number;
+
+        @Override
+        void open() {
+            number = getRuntimeContext().getState(new ValueStateDescriptor<>("number", Types.INT));
+        }
+
+        @Override
+        public Tuple3<String, Integer, Integer> map(Tuple3<String, Integer, Long> record) throws Exception {
+            number.update(number.value() == null ? 0 : number.value() + 1);
+            return Tuple3.of(record.f0, record.f1, number.value());
+        }
+    }
+
+    static final class First extends Opened.Filter<Tuple3<String, Integer, Long>> {
+        private transient ValueState<Boolean> seen;
+
+        @Override
+        void open() {
+            seen = getRuntimeContext().getState(new ValueStateDescriptor<>("seen", Types.BOOLEAN));
+        }
+
+        @Override
+        public boolean filter(Tuple3<String, Integer, Long> record) throws Exception {
+            boolean first = seen.value() == null;
+            seen.update(true);
+            return first;
         }
     }
 }
