@@ -141,20 +141,22 @@ def results(version: str, specs: Iterable[str], *, heap: str = "2g", stack: str 
             process.wait()
 
 
-def printed(version: str, main: str, *arguments: str) -> list[str]:
+def printed(version: str, main: str, *arguments: str, jars: Path | None = None) -> list[str]:
     """The lines that a class of ``benches/flink`` prints.
 
     Args:
         version: one of ``VERSIONS``.
         main: the class, with its package.
         arguments: of its ``main``.
+        jars: a folder with more jars for the class path.
 
     Raises:
         RuntimeError: it cannot run here, or has failed.
     """
     java, *options, _, jar = _java(version, "1g", "64m", {})
     opened = [f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in ("lang", "time", "util")]
-    classes = f"{jar}{os.pathsep}{Path(jar).parent / 'lib' / '*'}"
+    folders = (Path(jar).parent / "lib", *([] if jars is None else [jars]))
+    classes = os.pathsep.join([jar, *(str(folder / "*") for folder in folders)])
     command = [java, *options, *opened, "-cp", classes, main, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

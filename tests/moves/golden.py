@@ -16,25 +16,39 @@ FOLDER = Path(__file__).parents[1] / "golden" / "moves"
 RELEASES = {"2.3.0": "2.3", "1.11.4": "1.11"}
 """The versions of Flink, with the profile of ``benches/flink`` for each."""
 
+KINDS = (
+    ("2.3.0", "canonical"),
+    ("2.3.0", "native"),
+    ("2.3.0", "rocksdb"),
+    ("1.11.4", "canonical"),
+    ("1.11.4", "rocksdb"),
+)
+"""The kinds of savepoints of each version."""
+
 LINES = "moves.jsonl.gz"
 
 
 @cache
 def lines() -> tuple[dict[str, Any], ...]:
-    """A line for each program and version."""
+    """A line for each program, version and kind of savepoint."""
     with gzip.open(FOLDER / LINES, "rt", encoding="utf-8") as file:
         return tuple(map(json.loads, file))
 
 
+def archive(release: str, kind: str) -> Path:
+    """The archive with the savepoints of a version and kind."""
+    return FOLDER / f"{release}-{kind}.tar.xz"
+
+
 @cache
-def _unpacked(release: str) -> Path:
+def _unpacked(release: str, kind: str) -> Path:
     place = Path(tempfile.mkdtemp(prefix="moves-"))
     atexit.register(shutil.rmtree, place, ignore_errors=True)
-    with tarfile.open(FOLDER / f"{release}.tar.xz") as archive:
-        archive.extractall(place, filter="data")
+    with tarfile.open(archive(release, kind)) as file:
+        file.extractall(place, filter="data")
     return place
 
 
 def savepoint(line: dict[str, Any]) -> str:
     """The folder of the savepoint that belongs to a line."""
-    return str(_unpacked(line["flink"]) / line["name"])
+    return str(_unpacked(line["flink"], line["kind"]) / line["name"])

@@ -11,29 +11,47 @@ from pathlib import Path
 
 from benches import flink_peer
 
-from tests.moves.golden import FOLDER, LINES, RELEASES
+from tests import maven
+from tests.moves.golden import FOLDER, KINDS, LINES, RELEASES, archive
+
+SAMPLE = (
+    *("value_count", "list_sums", "map_counts", "reducing_total", "aggregating_mean", "several_states", "ttl_map"),
+    *("large_state", "many_keys", "pipeline", "values_row", "values_pojo", "values_decimal", "key_int", "key_nested"),
+    *("timers_event", "timers_deleted", "timers_processing", "keyed_reduce", "keyed_sum", "tumbling_aggregate"),
+    *("tumbling_process", "sliding_reduce", "session_process", "session_reduce", "late_process", "trigger_continuous"),
+    *("trigger_own", "count_window", "evictor_time", "interval_join", "co_group", "co_process", "broadcast_keyed"),
+)
+"""The programs that are recorded with other savepoints than canonical ones of state on the heap, too."""
+
+ROCKSDB = {
+    "2.3.0": "org.apache.flink:flink-statebackend-rocksdb:2.3.0",
+    "1.11.4": "org.apache.flink:flink-statebackend-rocksdb_2.11:1.11.4",
+}
 
 
 def main() -> None:
-    """Run all programs in all versions of Flink."""
+    """Run all programs in all versions of Flink, and the sample with savepoints of other kinds."""
     lines: list[str] = []
-    for release, version in RELEASES.items():
+    for release, kind in KINDS:
+        jars = maven.jars(f"flink-{release}-rocksdb", ROCKSDB[release]) if kind == "rocksdb" else None
+        names = () if kind == "canonical" else SAMPLE
         with tempfile.TemporaryDirectory() as folder:
-            lines += flink_peer.printed(version, "penstock.moves.Recorder", folder)
-            _pack(Path(folder), release)
+            recorder = "penstock.moves.Recorder"
+            lines += flink_peer.printed(RELEASES[release], recorder, folder, kind, *names, jars=jars)
+            _pack(Path(folder, "savepoints"), archive(release, kind))
     text = "".join(f"{line}\n" for line in lines)
     (FOLDER / LINES).write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-def _pack(folder: Path, release: str) -> None:
+def _pack(folder: Path, place: Path) -> None:
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.mtime = member.uid = member.gid = 0
         member.uname = member.gname = ""
         return member
 
-    with lzma.open(FOLDER / f"{release}.tar.xz", "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
+    with lzma.open(place, "wb") as file, tarfile.open(fileobj=file, mode="w") as packed:
         for path in sorted(folder.iterdir()):
-            archive.add(path, path.name, filter=plain)
+            packed.add(path, path.name, filter=plain)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,19 @@ Each is a function from the environment and the stream of records (key, number, 
 
 from __future__ import annotations
 
-from tests.moves.programs import keys, pairs, rolling, states, timers, triggers, values, windows
+from tests.moves.programs import calls, keys, pairs, rolling, states, timers, triggers, values, windows
 from tests.moves.programs.table import PROGRAMS, RECORD
 
-__all__ = ["PROGRAMS", "RECORD", "keys", "pairs", "rolling", "states", "timers", "triggers", "values", "windows"]
+__all__ = [
+    "PROGRAMS",
+    "RECORD",
+    "calls",
+    "keys",
+    "pairs",
+    "rolling",
+    "states",
+    "timers",
+    "triggers",
+    "values",
+    "windows",
+]

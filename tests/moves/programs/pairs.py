@@ -22,6 +22,7 @@ from tests.moves.programs.windows import added, session, sliding, tumbling
 RESULT = Types.TUPLE([STRING, INT, INT])
 PAIR = Types.TUPLE([STRING, INT, INT, LONG])
 RULES = MapStateDescriptor("rules", STRING, INT)
+PAST = MapStateDescriptor("past", INT, Types.TUPLE([STRING, LONG]))
 
 
 def halves(records: DataStream) -> tuple[DataStream, DataStream]:
@@ -79,11 +80,20 @@ class Group(CoGroupFunction):
         yield [*first, *second][0][0], sum(record[1] for record in first), len(second)
 
 
-@program
-def co_group(env, records):
+def grouped(records: DataStream, assigner: WindowAssigner) -> DataStream:
     evens, odds = halves(records)
     keyed = evens.co_group(odds).where(lambda record: record[0], STRING).equal_to(lambda record: record[0], STRING)
-    return keyed.window(tumbling(800)).apply(Group(), RESULT).uid("co-group")
+    return keyed.window(assigner).apply(Group(), RESULT).uid("co-group")
+
+
+@program
+def co_group(env, records):
+    return grouped(records, tumbling(800))
+
+
+@program
+def co_group_session(env, records):
+    return grouped(records, session(300))
 
 
 # --- connected streams ------------------------------------------------------------------------------------------------
@@ -189,6 +199,58 @@ class Look(BroadcastProcessFunction):
 def broadcast(env, records):
     evens, odds = halves(records)
     return evens.connect(odds.broadcast(RULES)).process(Look(), RESULT).uid("look")
+
+
+class LookBack(BroadcastProcessFunction):
+    """Of each even number the sum of all rules, and the time since the rule whose number is one more."""
+
+    def process_element(self, even, ctx):
+        rules = sum(rule for _, rule in ctx.get_broadcast_state(RULES).items())
+        past = ctx.get_broadcast_state(PAST).get(even[1] + 1)
+        yield (even[0], rules, -1) if past is None else (even[0] + past[0], rules, even[2] - past[1])
+
+    def process_broadcast_element(self, odd, ctx):
+        ctx.get_broadcast_state(RULES).put(odd[0], odd[1])
+        ctx.get_broadcast_state(PAST).put(odd[1], (odd[0], odd[2]))
+
+
+@program
+def broadcast_two(env, records):
+    evens, odds = halves(records)
+    return evens.connect(odds.broadcast(RULES, PAST)).process(LookBack(), RESULT).uid("look")
+
+
+class Collect(KeyedBroadcastProcessFunction):
+    """Sums even numbers by key; an odd one above ten takes all sums of all keys and leaves its rule."""
+
+    SUM = ValueStateDescriptor("sum", INT)
+
+    def open(self, context):
+        self.sum = context.get_state(self.SUM)
+
+    def process_element(self, even, ctx):
+        self.sum.update((self.sum.value() or 0) + even[1])
+        rule = ctx.get_broadcast_state(RULES).get("last")
+        yield even[0], self.sum.value(), -1 if rule is None else rule
+
+    def process_broadcast_element(self, odd, ctx):
+        if odd[1] <= 10:
+            return
+        ctx.get_broadcast_state(RULES).put("last", odd[1])
+        collected = []
+
+        def take(key, state):
+            collected.append((f"collected {key}", state.value(), odd[1]))
+            state.clear()
+
+        ctx.apply_to_keyed_state(self.SUM, take)
+        yield from collected
+
+
+@program
+def broadcast_applied(env, records):
+    evens, odds = halves(records)
+    return by_key(evens).connect(odds.broadcast(RULES)).process(Collect(), RESULT).uid("collect")
 
 
 class ApplyRules(KeyedBroadcastProcessFunction):

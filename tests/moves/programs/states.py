@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.common import Time, Types
+from penstock.common import OutputTag, Time, Types
 from penstock.datastream import (
     AggregateFunction,
     AggregatingStateDescriptor,
@@ -114,10 +114,10 @@ class Mean(AggregateFunction):
         return a[0] + b[0], a[1] + b[1]
 
 
-class RunningMean(KeyedProcessFunction):
+class RunningMean(Stateful):
     def open(self, context):
         descriptor = AggregatingStateDescriptor("mean", Mean(), Types.TUPLE([LONG, LONG]))
-        self.mean = context.get_aggregating_state(descriptor)
+        self.mean = context.get_aggregating_state(self.living(descriptor))
 
     def process_element(self, record, ctx):
         self.mean.add(record[1])
@@ -233,3 +233,100 @@ def ttl_map(env, records):
 @program
 def ttl_reducing(env, records):
     return by_key(records).process(Total(CENTURY), Types.TUPLE([STRING, INT])).uid("total")
+
+
+@program
+def ttl_aggregating(env, records):
+    return by_key(records).process(RunningMean(CENTURY), Types.TUPLE([STRING, DOUBLE])).uid("mean")
+
+
+class Grow(KeyedProcessFunction):
+    """A text that grows until it does not fit beside the metadata of a savepoint."""
+
+    def open(self, context):
+        self.text = context.get_state(ValueStateDescriptor("text", STRING))
+
+    def process_element(self, record, ctx):
+        before = self.text.value() or ""
+        self.text.update(before + f"{record[0]}ü{record[1]}," * 1000)
+        yield record[0], len(before), ord(before[-2]) if before else 0
+
+
+@program
+def large_state(env, records):
+    return by_key(records).process(Grow(), Types.TUPLE([STRING, INT, INT])).uid("grow")
+
+
+@program
+def many_keys(env, records):
+    keyed = records.key_by(lambda record: record[2] * 7919 % 1_000_003 % 24, LONG)
+    return keyed.map(Number(), Types.TUPLE([STRING, INT, INT])).uid("numbered")
+
+
+SIDE = OutputTag("side", Types.TUPLE([STRING, LONG]))
+
+
+class Aside(Count):
+    """Counts, and puts every third count aside."""
+
+    def process_element(self, record, ctx):
+        for key, count in super().process_element(record, ctx):
+            if count % 3 == 0:
+                yield SIDE, (f"side {key}", count)
+            else:
+                yield key, count
+
+
+@program
+def side_output(env, records):
+    counts = by_key(records).process(Aside(), Types.TUPLE([STRING, LONG])).uid("aside")
+    return counts.union(counts.get_side_output(SIDE))
+
+
+@program
+def uid_hash(env, records):
+    counts = by_key(records).process(Count(), Types.TUPLE([STRING, LONG]))
+    return counts.set_uid_hash("0123456789abcdef0123456789abcdef")
+
+
+@program
+def without_uids(env, records):
+    counted = Types.TUPLE([STRING, LONG])
+    some = records.filter(lambda record: record[1] > 2).set_parallelism(1)
+    return by_key(by_key(some).process(Count(), counted)).sum(1)
+
+
+class Rising(FilterFunction):
+    """Lets through what is larger than half of the largest."""
+
+    def open(self, context):
+        self.largest = context.get_reducing_state(ReducingStateDescriptor("largest", max, INT))
+
+    def filter(self, record):
+        self.largest.add(record[1])
+        return record[1] * 2 > self.largest.get()
+
+
+class Latest(KeyedProcessFunction):
+    """Sums by time, in a map, said one second later: what was added by then at this time."""
+
+    def open(self, context):
+        self.sums = context.get_map_state(MapStateDescriptor("sums", LONG, INT))
+
+    def process_element(self, record, ctx):
+        time = ctx.timestamp()
+        self.sums.put(time, (self.sums.get(time) or 0) + record[1])
+        ctx.timer_service().register_event_time_timer(time + 1000)
+
+    def on_timer(self, timestamp, ctx):
+        yield ctx.get_current_key(), timestamp, self.sums.get(timestamp - 1000)
+        self.sums.remove(timestamp - 1000)
+
+
+@program
+def pipeline(env, records):
+    large = by_key(records).filter(Rising()).uid("rising")
+    windows = by_key(large).window(TumblingEventTimeWindows.of(Time.milliseconds(500)))
+    sums = windows.reduce(lambda a, b: (a[0], a[1] + b[1], max(a[2], b[2]))).uid("sums")
+    first = sums.key_by(lambda record: record[0] == "k0", Types.BOOLEAN())
+    return first.process(Latest(), Types.TUPLE([Types.BOOLEAN(), LONG, INT])).uid("latest")

@@ -10,6 +10,7 @@ from penstock.datastream.window import (
     CountTrigger,
     DeltaTrigger,
     GlobalWindows,
+    ProcessingTimeSessionWindows,
     PurgingTrigger,
     Trigger,
     TriggerResult,
@@ -71,6 +72,38 @@ class Early(Trigger):
         context.get_partitioned_state(self.SUM).clear()
 
 
+class Enough(Trigger):
+    """For sessions: fires whenever their numbers have come to another thirty, and at their end."""
+
+    SUM = ReducingStateDescriptor("sum", lambda a, b: a + b, INT)
+
+    def on_element(self, value, timestamp, window, context):
+        context.register_event_time_timer(window.max_timestamp())
+        numbers = context.get_partitioned_state(self.SUM)
+        numbers.add(value[1])
+        if numbers.get() < 30:
+            return TriggerResult.CONTINUE
+        numbers.add(-30)
+        return TriggerResult.FIRE
+
+    def on_event_time(self, time, window, context):
+        return TriggerResult.FIRE if time == window.max_timestamp() else TriggerResult.CONTINUE
+
+    def on_processing_time(self, time, window, context):
+        return TriggerResult.CONTINUE
+
+    def can_merge(self):
+        return True
+
+    def on_merge(self, window, context):
+        context.merge_partitioned_state(self.SUM)
+        context.register_event_time_timer(window.max_timestamp())
+
+    def clear(self, window, context):
+        context.delete_event_time_timer(window.max_timestamp())
+        context.get_partitioned_state(self.SUM).clear()
+
+
 @program
 def trigger_count(env, records):
     return by_key(records).window(tumbling(2000)).trigger(CountTrigger.of(2)).reduce(added).uid("window")
@@ -117,6 +150,17 @@ def trigger_processing_count(env, records):
 
 
 @program
+def trigger_processing_session(env, records):
+    windows = by_key(records).window(ProcessingTimeSessionWindows.with_gap(CENTURIES)).trigger(CountTrigger.of(3))
+    return windows.process(Weigh(), WEIGHTED).uid("window")
+
+
+@program
+def trigger_own_merging(env, records):
+    return by_key(records).window(session(400)).trigger(Enough()).process(Describe(), DESCRIBED).uid("window")
+
+
+@program
 def count_window(env, records):
     return by_key(records).count_window(3).reduce(added).uid("window")
 
@@ -134,6 +178,18 @@ def count_window_sliding(env, records):
 @program
 def evictor_count(env, records):
     windows = by_key(records).window(tumbling(1500)).evictor(CountEvictor.of(2))
+    return windows.process(Describe(), DESCRIBED).uid("window")
+
+
+@program
+def evictor_after(env, records):
+    windows = by_key(records).window(tumbling(3000)).trigger(CountTrigger.of(3)).evictor(CountEvictor.of(1, True))
+    return windows.process(Describe(), DESCRIBED).uid("window")
+
+
+@program
+def evictor_session(env, records):
+    windows = by_key(records).window(session(400)).evictor(TimeEvictor.of(Time.milliseconds(300)))
     return windows.process(Describe(), DESCRIBED).uid("window")
 
 

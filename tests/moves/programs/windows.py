@@ -5,12 +5,19 @@ from __future__ import annotations
 from penstock.common import OutputTag, Time, Types
 from penstock.datastream import (
     AggregateFunction,
+    ListStateDescriptor,
+    MapStateDescriptor,
     ProcessAllWindowFunction,
     ProcessWindowFunction,
     ValueStateDescriptor,
     WindowFunction,
 )
-from penstock.datastream.window import EventTimeSessionWindows, SlidingEventTimeWindows, TumblingEventTimeWindows
+from penstock.datastream.window import (
+    CountTrigger,
+    EventTimeSessionWindows,
+    SlidingEventTimeWindows,
+    TumblingEventTimeWindows,
+)
 from tests.moves.programs.rolling import as_records, readings
 from tests.moves.programs.table import DOUBLE, INT, LONG, RECORD, STRING, by_key, program
 
@@ -92,6 +99,43 @@ class Mean(AggregateFunction):
         return a[0] + b[0], a[1] + b[1]
 
 
+class Numbers(AggregateFunction):
+    """All numbers, in a list."""
+
+    def create_accumulator(self):
+        return []
+
+    def add(self, value, accumulator):
+        return [*accumulator, value[1]]
+
+    def get_result(self, accumulator):
+        return accumulator
+
+    def merge(self, a, b):
+        return a + b
+
+
+class Remember(ProcessWindowFunction):
+    """What windows keep in a list, and their key in a map."""
+
+    FIRINGS = ListStateDescriptor("firings", LONG)
+    SUMS = MapStateDescriptor("sums", LONG, INT)
+
+    def process(self, key, context, elements):
+        firings = context.window_state().get_list_state(self.FIRINGS)
+        sums = context.global_state().get_map_state(self.SUMS)
+        total = weighted(elements)
+        firings.add(total)
+        sums.put(context.window().start, total)
+        fired = 0
+        for firing in firings.get():
+            fired = fired * 3 + firing
+        yield key, context.window().start, fired, sum(sums.values())
+
+    def clear(self, context):
+        context.window_state().get_list_state(self.FIRINGS).clear()
+
+
 class Name(ProcessWindowFunction):
     def process(self, key, context, elements):
         (mean,) = elements
@@ -147,6 +191,19 @@ def tumbling_aggregate_process(env, records):
 def tumbling_by_tuple(env, records):
     keyed = records.key_by(lambda record: (record[0], record[1] % 2), Types.TUPLE([STRING, INT]))
     return keyed.window(tumbling(1000)).reduce(added).uid("window")
+
+
+@program
+def tumbling_list(env, records):
+    numbers = Types.LIST(INT)
+    windows = by_key(records).window(tumbling(1000))
+    return windows.aggregate(Numbers(), accumulator_type=numbers, output_type=numbers).uid("window")
+
+
+@program
+def tumbling_states(env, records):
+    windows = by_key(records).window(tumbling(2000)).trigger(CountTrigger.of(1))
+    return windows.process(Remember(), DESCRIBED).uid("window")
 
 
 @program

@@ -88,5 +88,9 @@ final class Input {
         Item(long watermark) {
             this(null, watermark);
         }
+
+        boolean isPause() {
+            return record == null && watermark == null;
+        }
     }
 }

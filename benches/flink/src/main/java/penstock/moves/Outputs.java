@@ -6,16 +6,27 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 
-/** Where the runs of this process leave their outputs, and how a source says that it has emitted all. */
+/** Where the runs of this process leave their outputs; when a source may begin, and that it has emitted all. */
 final class Outputs {
     private static final Map<String, List<Object>> OUTPUTS = new ConcurrentHashMap<>();
+    private static final Map<String, CountDownLatch> STARTED = new ConcurrentHashMap<>();
     private static final Map<String, CountDownLatch> EMITTED = new ConcurrentHashMap<>();
+
+    private static volatile boolean waits;
 
     private Outputs() {}
 
-    static void begin(String run) {
+    /** Runs come one after the other. */
+    static void begin(String run, boolean waiting) {
+        waits = waiting;
         OUTPUTS.put(run, new ArrayList<>());
+        STARTED.put(run, new CountDownLatch(1));
         EMITTED.put(run, new CountDownLatch(1));
+    }
+
+    /** Whether the job waits to be stopped. */
+    static boolean waits() {
+        return waits;
     }
 
     static void add(String run, Object output) {
@@ -23,6 +34,10 @@ final class Outputs {
         synchronized (outputs) {
             outputs.add(output);
         }
+    }
+
+    static CountDownLatch started(String run) {
+        return STARTED.get(run);
     }
 
     static CountDownLatch emitted(String run) {

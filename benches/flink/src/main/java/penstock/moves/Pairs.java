@@ -36,6 +36,8 @@ final class Pairs {
     private static final Input IN_TURN = Input.inTurn(223, 4);
     private static final MapStateDescriptor<String, Integer> RULES =
             new MapStateDescriptor<>("rules", Types.STRING, Types.INT);
+    private static final MapStateDescriptor<Integer, Tuple2<String, Long>> PAST =
+            new MapStateDescriptor<>("past", Types.INT, Types.TUPLE(Types.STRING, Types.LONG));
     private static final TypeInformation<Tuple3<String, Integer, Integer>> RESULT =
             Types.TUPLE(Types.STRING, Types.INT, Types.INT);
 
@@ -68,6 +70,15 @@ final class Pairs {
                 joined("join_tumbling", 2, TumblingEventTimeWindows.of(Version.time(1000))),
                 joined("join_sliding", 3, SlidingEventTimeWindows.of(Version.time(1000), Version.time(500))),
                 joined("join_session", 2, EventTimeSessionWindows.withGap(Version.time(300))),
+                new Program("co_group_session", 3, 128, MIXED, records ->
+                        ((SingleOutputStreamOperator<Tuple3<String, Integer, Integer>>)
+                                        evens(records)
+                                                .coGroup(odds(records))
+                                                .where(record -> record.f0, Types.STRING)
+                                                .equalTo(record -> record.f0, Types.STRING)
+                                                .window(EventTimeSessionWindows.withGap(Version.time(300)))
+                                                .apply(new Group(), RESULT))
+                                .uid("co-group")),
                 new Program("co_group", 2, 128, MIXED, records ->
                         ((SingleOutputStreamOperator<Tuple3<String, Integer, Integer>>)
                                         evens(records)
@@ -127,6 +138,16 @@ final class Pairs {
                                 .connect(odds(records).broadcast(RULES))
                                 .process(new Look(), RESULT)
                                 .uid("look")),
+                new Program("broadcast_two", 2, 128, IN_TURN, records ->
+                        evens(records)
+                                .connect(odds(records).broadcast(RULES, PAST))
+                                .process(new LookBack(), RESULT)
+                                .uid("look")),
+                new Program("broadcast_applied", 2, 128, IN_TURN, records ->
+                        States.byKey(evens(records))
+                                .connect(odds(records).broadcast(RULES))
+                                .process(new Collect(), RESULT)
+                                .uid("collect")),
                 new Program("broadcast_keyed", 3, 128, IN_TURN, records ->
                         States.byKey(evens(records))
                                 .connect(odds(records).broadcast(RULES))
@@ -310,6 +331,71 @@ final class Pairs {
                 Tuple3<String, Integer, Long> odd, Context context, Collector<Tuple3<String, Integer, Integer>> out)
                 throws Exception {
             context.getBroadcastState(RULES).put(odd.f0, odd.f1);
+        }
+    }
+
+    /** Of each even number the sum of all rules, and the time since the rule whose number is one more. */
+    static final class LookBack
+            extends BroadcastProcessFunction<
+                    Tuple3<String, Integer, Long>, Tuple3<String, Integer, Long>, Tuple3<String, Integer, Integer>> {
+        @Override
+        public void processElement(
+                Tuple3<String, Integer, Long> even,
+                ReadOnlyContext context,
+                Collector<Tuple3<String, Integer, Integer>> out)
+                throws Exception {
+            int rules = 0;
+            for (Map.Entry<String, Integer> rule : context.getBroadcastState(RULES).immutableEntries()) {
+                rules += rule.getValue();
+            }
+            Tuple2<String, Long> past = context.getBroadcastState(PAST).get(even.f1 + 1);
+            out.collect(Tuple3.of(past == null ? even.f0 : even.f0 + past.f0, rules, past == null ? -1 : (int) (even.f2 - past.f1)));
+        }
+
+        @Override
+        public void processBroadcastElement(
+                Tuple3<String, Integer, Long> odd, Context context, Collector<Tuple3<String, Integer, Integer>> out)
+                throws Exception {
+            context.getBroadcastState(RULES).put(odd.f0, odd.f1);
+            context.getBroadcastState(PAST).put(odd.f1, Tuple2.of(odd.f0, odd.f2));
+        }
+    }
+
+    /** Sums even numbers by key; an odd one above ten takes all sums of all keys and leaves its rule. */
+    static final class Collect
+            extends Opened.Broadcast<
+                    String,
+                    Tuple3<String, Integer, Long>,
+                    Tuple3<String, Integer, Long>,
+                    Tuple3<String, Integer, Integer>> {
+        private static final ValueStateDescriptor<Integer> SUM = new ValueStateDescriptor<>("sum", Types.INT);
+
+        @Override
+        void open() {}
+
+        @Override
+        public void processElement(
+                Tuple3<String, Integer, Long> even,
+                ReadOnlyContext context,
+                Collector<Tuple3<String, Integer, Integer>> out)
+                throws Exception {
+            ValueState<Integer> sum = getRuntimeContext().getState(SUM);
+            sum.update(sum.value() == null ? even.f1 : sum.value() + even.f1);
+            Integer rule = context.getBroadcastState(RULES).get("last");
+            out.collect(Tuple3.of(even.f0, sum.value(), rule == null ? -1 : rule));
+        }
+
+        @Override
+        public void processBroadcastElement(
+                Tuple3<String, Integer, Long> odd, Context context, Collector<Tuple3<String, Integer, Integer>> out)
+                throws Exception {
+            if (odd.f1 > 10) {
+                context.getBroadcastState(RULES).put("last", odd.f1);
+                context.applyToKeyedState(SUM, (key, sum) -> {
+                    out.collect(Tuple3.of("collected " + key, sum.value(), odd.f1));
+                    sum.clear();
+                });
+            }
         }
     }
 

@@ -17,6 +17,7 @@ final class Programs {
         programs.addAll(Windows.programs());
         programs.addAll(Triggers.programs());
         programs.addAll(Pairs.programs());
+        programs.addAll(Calls.programs());
         return programs;
     }
 }

@@ -23,8 +23,10 @@ import org.apache.flink.api.java.tuple.Tuple3;
 import org.apache.flink.api.java.tuple.Tuple4;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.KeyedStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindows;
 import org.apache.flink.util.Collector;
+import org.apache.flink.util.OutputTag;
 
 /** Programs with state of a key, of each kind. */
 final class States {
@@ -51,7 +53,7 @@ final class States {
                 new Program("reducing_total", 1, 128, new Input(17, 4, 0, 0), records ->
                         byKey(records).process(new Total(null), Types.TUPLE(Types.STRING, Types.INT)).uid("total")),
                 new Program("aggregating_mean", 2, 7, new Input(19, 4, 0, 0), records ->
-                        byKey(records).process(new RunningMean(), Types.TUPLE(Types.STRING, Types.DOUBLE)).uid("mean")),
+                        byKey(records).process(new RunningMean(null), Types.TUPLE(Types.STRING, Types.DOUBLE)).uid("mean")),
                 new Program("several_states", 2, 1000, new Input(31, 4, 0, 0), records ->
                         byKey(records)
                                 .process(new Several(), Types.TUPLE(Types.STRING, Types.LONG, Types.INT, Types.INT))
@@ -89,7 +91,50 @@ final class States {
                                 .process(new CountDigits(CENTURY), Types.TUPLE(Types.STRING, Types.STRING, Types.LONG))
                                 .uid("digits")),
                 new Program("ttl_reducing", 2, 128, new Input(59, 4, 0, 0), records ->
-                        byKey(records).process(new Total(CENTURY), Types.TUPLE(Types.STRING, Types.INT)).uid("total")));
+                        byKey(records).process(new Total(CENTURY), Types.TUPLE(Types.STRING, Types.INT)).uid("total")),
+                new Program("ttl_aggregating", 2, 128, new Input(269, 4, 0, 0), records ->
+                        byKey(records)
+                                .process(new RunningMean(CENTURY), Types.TUPLE(Types.STRING, Types.DOUBLE))
+                                .uid("mean")),
+                new Program("large_state", 2, 128, new Input(271, 3, 0, 0), records ->
+                        byKey(records).process(new Grow(), Types.TUPLE(Types.STRING, Types.INT, Types.INT)).uid("grow")),
+                new Program("many_keys", 4, 4096, new Input(277, 5, 0, 0), records ->
+                        records.keyBy(record -> record.f2 * 7919 % 1_000_003 % 24, Types.LONG)
+                                .map(new Number())
+                                .returns(Types.TUPLE(Types.STRING, Types.INT, Types.INT))
+                                .uid("numbered")),
+                new Program("side_output", 2, 128, new Input(281, 4, 0, 0), records -> {
+                    SingleOutputStreamOperator<Tuple2<String, Long>> counts =
+                            byKey(records)
+                                    .process(new Aside(), Types.TUPLE(Types.STRING, Types.LONG))
+                                    .uid("aside");
+                    return counts.union(counts.getSideOutput(Aside.SIDE));
+                }),
+                new Program("uid_hash", 2, 128, IN_TIME, records -> {
+                    SingleOutputStreamOperator<Tuple2<String, Long>> counts =
+                            byKey(records).process(new Count(), Types.TUPLE(Types.STRING, Types.LONG));
+                    counts.setUidHash("0123456789abcdef0123456789abcdef");
+                    return counts;
+                }),
+                new Program("without_uids", 2, 128, IN_TIME, records ->
+                        records.filter(record -> record.f1 > 2)
+                                .setParallelism(1)
+                                .keyBy(record -> record.f0, Types.STRING)
+                                .process(new Count(), Types.TUPLE(Types.STRING, Types.LONG))
+                                .keyBy(count -> count.f0, Types.STRING)
+                                .sum(1)),
+                new Program("pipeline", 3, 128, IN_TIME, records -> {
+                    DataStream<Tuple3<String, Integer, Long>> large = byKey(records)
+                            .filter(new Rising())
+                            .uid("rising");
+                    DataStream<Tuple3<String, Integer, Long>> sums = byKey(large)
+                            .window(TumblingEventTimeWindows.of(Version.time(500)))
+                            .reduce(Windows.ADD)
+                            .uid("sums");
+                    return sums.keyBy(sum -> sum.f0.equals("k0"), Types.BOOLEAN)
+                            .process(new Latest(), Types.TUPLE(Types.BOOLEAN, Types.LONG, Types.INT))
+                            .uid("latest");
+                }));
     }
 
     static KeyedStream<Tuple3<String, Integer, Long>, String> byKey(DataStream<Tuple3<String, Integer, Long>> records) {
@@ -119,7 +164,11 @@ final class States {
         public void processElement(Tuple3<String, Integer, Long> record, Context context, Collector<Tuple2<String, Long>> out)
                 throws Exception {
             count.update((count.value() == null ? 0 : count.value()) + 1);
-            out.collect(Tuple2.of(record.f0, count.value()));
+            emit(Tuple2.of(record.f0, count.value()), context, out);
+        }
+
+        void emit(Tuple2<String, Long> now, Context context, Collector<Tuple2<String, Long>> out) {
+            out.collect(now);
         }
     }
 
@@ -232,12 +281,18 @@ final class States {
 
     static final class RunningMean
             extends Opened.Process<String, Tuple3<String, Integer, Long>, Tuple2<String, Double>> {
+        private final StateTtlConfig timeToLive;
         private transient AggregatingState<Integer, Double> mean;
+
+        RunningMean(StateTtlConfig timeToLive) {
+            this.timeToLive = timeToLive;
+        }
 
         @Override
         void open() {
-            mean = getRuntimeContext().getAggregatingState(
-                    new AggregatingStateDescriptor<>("mean", new Mean(), Types.TUPLE(Types.LONG, Types.LONG)));
+            mean = getRuntimeContext().getAggregatingState(living(
+                    timeToLive,
+                    new AggregatingStateDescriptor<>("mean", new Mean(), Types.TUPLE(Types.LONG, Types.LONG))));
         }
 
         @Override
@@ -352,6 +407,84 @@ final class States {
             boolean first = seen.value() == null;
             seen.update(true);
             return first;
+        }
+    }
+
+    /** A text that grows until it does not fit beside the metadata of a savepoint. */
+    static final class Grow
+            extends Opened.Process<String, Tuple3<String, Integer, Long>, Tuple3<String, Integer, Integer>> {
+        private transient ValueState<String> text;
+
+        @Override
+        void open() {
+            text = getRuntimeContext().getState(new ValueStateDescriptor<>("text", Types.STRING));
+        }
+
+        @Override
+        public void processElement(
+                Tuple3<String, Integer, Long> record, Context context, Collector<Tuple3<String, Integer, Integer>> out)
+                throws Exception {
+            String before = text.value() == null ? "" : text.value();
+            text.update(before + (record.f0 + "\u00fc" + record.f1 + ",").repeat(1000));
+            out.collect(Tuple3.of(record.f0, before.length(), before.isEmpty() ? 0 : (int) before.charAt(before.length() - 2)));
+        }
+    }
+
+    /** Counts, and puts every third count aside. */
+    static final class Aside extends Count {
+        static final OutputTag<Tuple2<String, Long>> SIDE =
+                new OutputTag<>("side", Types.TUPLE(Types.STRING, Types.LONG));
+
+        @Override
+        void emit(Tuple2<String, Long> count, Context context, Collector<Tuple2<String, Long>> out) {
+            if (count.f1 % 3 == 0) {
+                context.output(SIDE, Tuple2.of("side " + count.f0, count.f1));
+            } else {
+                out.collect(count);
+            }
+        }
+    }
+
+    /** Lets through what is larger than half of the largest. */
+    static final class Rising extends Opened.Filter<Tuple3<String, Integer, Long>> {
+        private transient ReducingState<Integer> largest;
+
+        @Override
+        void open() {
+            largest = getRuntimeContext().getReducingState(new ReducingStateDescriptor<>("largest", Math::max, Types.INT));
+        }
+
+        @Override
+        public boolean filter(Tuple3<String, Integer, Long> record) throws Exception {
+            largest.add(record.f1);
+            return record.f1 * 2 > largest.get();
+        }
+    }
+
+    /** Sums by time, in a map, said one second later: what was added by then at this time. */
+    static final class Latest
+            extends Opened.Process<Boolean, Tuple3<String, Integer, Long>, Tuple3<Boolean, Long, Integer>> {
+        private transient MapState<Long, Integer> sums;
+
+        @Override
+        void open() {
+            sums = getRuntimeContext().getMapState(new MapStateDescriptor<>("sums", Types.LONG, Types.INT));
+        }
+
+        @Override
+        public void processElement(
+                Tuple3<String, Integer, Long> sum, Context context, Collector<Tuple3<Boolean, Long, Integer>> out)
+                throws Exception {
+            long time = context.timestamp();
+            sums.put(time, sums.contains(time) ? sums.get(time) + sum.f1 : sum.f1);
+            context.timerService().registerEventTimeTimer(time + 1000);
+        }
+
+        @Override
+        public void onTimer(long timestamp, OnTimerContext context, Collector<Tuple3<Boolean, Long, Integer>> out)
+                throws Exception {
+            out.collect(Tuple3.of(context.getCurrentKey(), timestamp, sums.get(timestamp - 1000)));
+            sums.remove(timestamp - 1000);
         }
     }
 }

@@ -5,6 +5,10 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.functions.ReduceFunction;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.state.MapState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -19,6 +23,7 @@ import org.apache.flink.streaming.api.functions.windowing.WindowFunction;
 import org.apache.flink.streaming.api.windowing.assigners.EventTimeSessionWindows;
 import org.apache.flink.streaming.api.windowing.assigners.SlidingEventTimeWindows;
 import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindows;
+import org.apache.flink.streaming.api.windowing.triggers.CountTrigger;
 import org.apache.flink.streaming.api.windowing.windows.GlobalWindow;
 import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 import org.apache.flink.streaming.api.windowing.windows.Window;
@@ -99,6 +104,17 @@ final class Windows {
                         records.keyBy(record -> Tuple2.of(record.f0, record.f1 % 2), Types.TUPLE(Types.STRING, Types.INT))
                                 .window(TumblingEventTimeWindows.of(Version.time(1000)))
                                 .reduce(ADD)
+                                .uid("window")),
+                new Program("tumbling_list", 2, 128, IN_TIME, records ->
+                        States.byKey(records)
+                                .window(TumblingEventTimeWindows.of(Version.time(1000)))
+                                .aggregate(new Numbers(), Types.LIST(Types.INT), Types.LIST(Types.INT))
+                                .uid("window")),
+                new Program("tumbling_states", 2, 128, IN_TIME, records ->
+                        States.byKey(records)
+                                .window(TumblingEventTimeWindows.of(Version.time(2000)))
+                                .trigger(CountTrigger.of(1))
+                                .process(new Remember(), DESCRIBED)
                                 .uid("window")),
                 new Program("tumbling_pojo", 2, 128, IN_TIME, records ->
                         records.map(Reading::of)
@@ -305,6 +321,67 @@ final class Windows {
         @Override
         public Tuple2<Long, Long> merge(Tuple2<Long, Long> a, Tuple2<Long, Long> b) {
             return Tuple2.of(a.f0 + b.f0, a.f1 + b.f1);
+        }
+    }
+
+    /** All numbers, in a list. */
+    static final class Numbers implements AggregateFunction<Tuple3<String, Integer, Long>, List<Integer>, List<Integer>> {
+        @Override
+        public List<Integer> createAccumulator() {
+            return new ArrayList<>();
+        }
+
+        @Override
+        public List<Integer> add(Tuple3<String, Integer, Long> record, List<Integer> numbers) {
+            numbers.add(record.f1);
+            return numbers;
+        }
+
+        @Override
+        public List<Integer> getResult(List<Integer> numbers) {
+            return numbers;
+        }
+
+        @Override
+        public List<Integer> merge(List<Integer> a, List<Integer> b) {
+            a.addAll(b);
+            return a;
+        }
+    }
+
+    /** What windows keep in a list, and their key in a map. */
+    static final class Remember
+            extends ProcessWindowFunction<
+                    Tuple3<String, Integer, Long>, Tuple4<String, Long, Long, Integer>, String, TimeWindow> {
+        private static final ListStateDescriptor<Long> FIRINGS = new ListStateDescriptor<>("firings", Types.LONG);
+        private static final MapStateDescriptor<Long, Integer> SUMS =
+                new MapStateDescriptor<>("sums", Types.LONG, Types.INT);
+
+        @Override
+        public void process(
+                String key,
+                Context context,
+                Iterable<Tuple3<String, Integer, Long>> records,
+                Collector<Tuple4<String, Long, Long, Integer>> out)
+                throws Exception {
+            ListState<Long> firings = context.windowState().getListState(FIRINGS);
+            MapState<Long, Integer> sums = context.globalState().getMapState(SUMS);
+            firings.add((long) weighted(records));
+            sums.put(context.window().getStart(), weighted(records));
+            long fired = 0;
+            for (long sum : firings.get()) {
+                fired = fired * 3 + sum;
+            }
+            int total = 0;
+            for (int sum : sums.values()) {
+                total += sum;
+            }
+            out.collect(Tuple4.of(key, context.window().getStart(), fired, total));
+        }
+
+        @Override
+        public void clear(Context context) {
+            context.windowState().getListState(FIRINGS).clear();
         }
     }
 
