@@ -15,6 +15,7 @@ import pytest
 
 from penstock.common import Configuration, Instant, Row
 from penstock.datastream import SourceFunction, StreamExecutionEnvironment, TimeCharacteristic
+from penstock.errors import SavepointError
 from tests.moves.golden import lines, savepoint
 from tests.moves.programs import PROGRAMS, RECORD
 
@@ -28,7 +29,11 @@ SPARK = (
 )
 """The sample that runs on Spark."""
 
-MOVES = {f"{line['name']}-{line['flink']}-{line['kind']}": line for line in lines()}
+REFUSED = {"async_ordered": "_async_wait_operator_state_", "async_unordered": "_async_wait_operator_state_"}
+"""Programs whose state no operator of Penstock takes, and the name of that state."""
+
+ALL = {f"{line['name']}-{line['flink']}-{line['kind']}": line for line in lines()}
+MOVES = {move: line for move, line in ALL.items() if line["name"] not in REFUSED}
 RESCALED = [
     (move, parallelism)
     for move, line in MOVES.items()
@@ -114,6 +119,13 @@ def test_a_program_means_what_it_means_in_flink(name: str) -> None:
     assert all(bag(now) == bag(line["whole"]) for line in versions)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_does_not_go_on_without_its_state(name: str) -> None:
+    """Otherwise the tests below would say nothing."""
+    line = next(line for line in lines() if line["name"] == name)
+    assert bag(line["before"] + outputs(line, line["second"], line["parallelism"])) != bag(line["whole"])
+
+
 @only_restored
 @pytest.mark.parametrize("move", MOVES)
 def test_a_job_of_flink_goes_on(move: str) -> None:
@@ -124,6 +136,14 @@ def test_a_job_of_flink_goes_on(move: str) -> None:
 @pytest.mark.parametrize(("move", "parallelism"), RESCALED)
 def test_a_job_of_flink_goes_on_with_other_subtasks(move: str, parallelism: int) -> None:
     goes_on(MOVES[move], parallelism)
+
+
+@only_restored
+@pytest.mark.parametrize("move", [move for move in ALL if move not in MOVES])
+def test_state_that_no_operator_takes_is_refused(move: str) -> None:
+    line = ALL[move]
+    with pytest.raises(SavepointError, match=REFUSED[line["name"]]):
+        outputs(line, line["second"], line["parallelism"], savepoint(line))
 
 
 @only_restored

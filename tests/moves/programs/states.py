@@ -286,14 +286,15 @@ def side_output(env, records):
 @program
 def uid_hash(env, records):
     counts = by_key(records).process(Count(), Types.TUPLE([STRING, LONG]))
-    return counts.set_uid_hash("0123456789abcdef0123456789abcdef")
+    return counts.set_uid_hash("0123456789abcdef0123456789abcdef").map(lambda count: count, Types.TUPLE([STRING, LONG]))
 
 
 @program
 def without_uids(env, records):
     counted = Types.TUPLE([STRING, LONG])
     some = records.filter(lambda record: record[1] > 2).set_parallelism(1)
-    return by_key(by_key(some).process(Count(), counted)).sum(1)
+    sums = by_key(by_key(some).process(Count(), counted)).sum(1)
+    return sums.map(lambda count: count, counted)  # an ID depends on what is chained behind: on no sink
 
 
 class Rising(FilterFunction):

@@ -297,5 +297,5 @@ def all_count(env, records):
 
 @program
 def all_session(env, records):
-    small = records.filter(lambda record: record[1] < 8).set_parallelism(1)
-    return small.window_all(session(250)).process(DescribeAll(), Types.TUPLE([INT, INT])).uid("window")
+    small = records.filter(lambda record: record[1] < 12).set_parallelism(1)
+    return small.window_all(session(300)).process(DescribeAll(), Types.TUPLE([INT, INT])).uid("window")

@@ -114,7 +114,7 @@ final class States {
                     SingleOutputStreamOperator<Tuple2<String, Long>> counts =
                             byKey(records).process(new Count(), Types.TUPLE(Types.STRING, Types.LONG));
                     counts.setUidHash("0123456789abcdef0123456789abcdef");
-                    return counts;
+                    return counts.map(count -> count).returns(Types.TUPLE(Types.STRING, Types.LONG));
                 }),
                 new Program("without_uids", 2, 128, IN_TIME, records ->
                         records.filter(record -> record.f1 > 2)
@@ -122,7 +122,9 @@ final class States {
                                 .keyBy(record -> record.f0, Types.STRING)
                                 .process(new Count(), Types.TUPLE(Types.STRING, Types.LONG))
                                 .keyBy(count -> count.f0, Types.STRING)
-                                .sum(1)),
+                                .sum(1)
+                                .map(count -> count) // an ID depends on what is chained behind: on no sink
+                                .returns(Types.TUPLE(Types.STRING, Types.LONG))),
                 new Program("pipeline", 3, 128, IN_TIME, records -> {
                     DataStream<Tuple3<String, Integer, Long>> large = byKey(records)
                             .filter(new Rising())

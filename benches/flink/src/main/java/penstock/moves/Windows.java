@@ -214,9 +214,9 @@ final class Windows {
                                 .returns(Types.TUPLE(Types.INT, Types.INT))
                                 .uid("window")),
                 new Program("all_session", 1, 128, IN_TIME, records ->
-                        records.filter(record -> record.f1 < 8)
+                        records.filter(record -> record.f1 < 12)
                                 .setParallelism(1)
-                                .windowAll(EventTimeSessionWindows.withGap(Version.time(250)))
+                                .windowAll(EventTimeSessionWindows.withGap(Version.time(300)))
                                 .process(new DescribeAll<>())
                                 .returns(Types.TUPLE(Types.INT, Types.INT))
                                 .uid("window")));
