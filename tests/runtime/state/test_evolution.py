@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime, time, timezone
 from decimal import Decimal
 
 import pytest
 
-from penstock.common import Row
+from penstock.common import Instant, Row
 from penstock.datastream import (
     ValueStateDescriptor,
 )
@@ -82,6 +82,18 @@ KEPT = {
     "a tuple lost its last field": (value(T.TUPLE([T.INT(), T.STRING()])), value(T.TUPLE([T.INT()])), (1, "x"), (1,)),
     "a tuple with a wider field": (value(T.TUPLE([T.INT()])), value(T.TUPLE([T.DOUBLE()])), (1,), (1.0,)),
     "an array widened": (value(T.BASIC_ARRAY(T.INT())), value(T.BASIC_ARRAY(T.DOUBLE())), [1], [1.0]),
+    "a list to an array": (value(T.LIST(T.INT())), value(T.PRIMITIVE_ARRAY(T.LONG())), [1, 2], [1, 2]),
+    "an array to a list": (value(T.OBJECT_ARRAY(T.INT())), value(T.LIST(T.DOUBLE())), [1, None], [1.0, None]),
+    "a row whose fields had no names": (
+        value(T.ROW([T.STRING(), T.INT()])), value(SIZED), Row("Rom", 3), Row("Rom", 3)),
+    "a row whose fields had the usual names": (
+        value(T.ROW([T.STRING(), T.INT()])), value(SIZED), Row(f0="Rom", f1=3), Row(city="Rom", size=3)),
+    "a moment to a timestamp": (
+        value(T.INSTANT()), value(T.SQL_TIMESTAMP()), Instant(86_401, 5_000), datetime(1970, 1, 2, 0, 0, 1, 5)),
+    "a moment with a zone to a timestamp": (
+        value(T.INSTANT()), value(T.SQL_TIMESTAMP()), datetime(2026, 1, 1, tzinfo=timezone.utc), datetime(2026, 1, 1)),
+    "a moment to a day": (value(T.INSTANT()), value(T.SQL_DATE()), Instant(86_400, 0), date(1970, 1, 2)),
+    "a moment to a time": (value(T.INSTANT()), value(T.SQL_TIME()), Instant(3_661, 0), time(1, 1, 1)),
     "a reduction widened": (reduction(T.INT()), reduction(T.DOUBLE()), 7, 7.0),
     "an accumulator gained a field": (
         mean(T.TUPLE([T.INT(), T.INT()])), gained(mean(T.TUPLE([T.INT(), T.INT(), T.INT()])), f2=0), 7, (7, 1, 0)),
@@ -126,6 +138,18 @@ REFUSED = {
         r"'x' was written as a ValueState \(Types.STRING\(\)\), and is asked for as a ValueState \(Types.INT\(\)\)"),
     "BOOLEAN to INT": (value(T.BOOLEAN()), value(T.INT()), True, "does not hold the values of"),
     "SQL_DATE to SQL_TIMESTAMP": (value(T.SQL_DATE()), value(T.SQL_TIMESTAMP()), date(2026, 1, 1), "does not hold"),
+    "a moment within a day to a day": (
+        value(T.INSTANT()), value(T.SQL_DATE()), Instant(86_401, 0), r"Instant<86401, 0> is not a day in UTC"),
+    "a moment of nanoseconds to a timestamp": (
+        value(T.INSTANT()), value(T.SQL_TIMESTAMP()), Instant(0, 1), "is not a moment of whole microseconds in UTC"),
+    "a moment of another day to a time": (
+        value(T.INSTANT()), value(T.SQL_TIME()), Instant(86_400, 0), "is not a time of 1970-01-01 in UTC"),
+    "a moment of a year that Python lacks": (
+        value(T.INSTANT()), value(T.SQL_DATE()), Instant(1 << 40, 0), "is not a day in UTC"),
+    "a list with None to an array of primitives": (
+        value(T.LIST(T.INT())), value(T.PRIMITIVE_ARRAY(T.INT())), [1, None], "an element is None"),
+    "a list to bytes": (
+        value(T.LIST(T.BYTE())), value(T.PRIMITIVE_ARRAY(T.BYTE())), [1], "have different kinds of values"),
     "undeclared to a type that does not fit": (
         value(), value(T.INT()), "7", "for the key 'a', .*it is a str, not an int"),
     "a row gained a field without a default": (

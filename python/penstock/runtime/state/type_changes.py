@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, time, timezone
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from penstock.common import typeinfo as types
 from penstock.common.row import Row, names_of
-from penstock.common.typeinfo import BasicType, TypeInformation
+from penstock.common.time import Instant, instant_of_value
+from penstock.common.typeinfo import BasicType, SqlTimeType, TypeInformation
+from penstock.common.typesystem.conversions import same
 from penstock.errors import TypeInfoError
 from penstock.runtime.buffers.borders import float32
 from penstock.runtime.buffers.value_checks import BITS, checker, kind_of
@@ -21,7 +25,7 @@ Convert = Callable[[Any], Any]
 Type = TypeInformation[Any] | None
 _WHOLE = [BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.BIG_INT]
 """Each type holds the values of those before it."""
-_MISSING = object()
+_LISTS = types.ListTypeInfo, types.ArrayTypeInfo
 
 
 class Refusal(ValueError):
@@ -50,11 +54,10 @@ def conversion(
         return _single(old, new, path, doubts)
     if isinstance(old, types.TupleTypeInfo | types.RowTypeInfo) and type(old) is type(new):
         return _record(old, new, defaults or {}, path, doubts)
-    if isinstance(old, types.ListTypeInfo) and isinstance(new, types.ListTypeInfo):
-        return _elements(conversion(old.element_type, new.element_type, defaults, path, doubts))
-    if isinstance(old, types.ArrayTypeInfo) and type(old) is type(new):
-        element: Any = new
-        return _elements(conversion(old.element_type, element.element_type, defaults, path, doubts))
+    if isinstance(old, _LISTS) and isinstance(new, _LISTS) and _is_bytes(old) is _is_bytes(new):
+        convert = _elements(conversion(old.element_type, new.element_type, defaults, path, doubts))
+        full = isinstance(new, types.PrimitiveArrayTypeInfo) and not isinstance(old, types.PrimitiveArrayTypeInfo)
+        return _full(convert) if full else convert
     if isinstance(old, types.MapTypeInfo) and isinstance(new, types.MapTypeInfo):
         keys = conversion(old.key_type, new.key_type, defaults, _below(path, "key"), doubts)
         if keys is not None:
@@ -88,6 +91,22 @@ def _checked(new: TypeInformation[Any]) -> Convert | None:
     return convert
 
 
+def _is_bytes(new: TypeInformation[Any]) -> bool:
+    """Whether values of a type of lists are bytes."""
+    return isinstance(new, types.PrimitiveArrayTypeInfo) and kind_of(new.element_type) is BasicType.BYTE
+
+
+def _full(convert: Convert | None) -> Convert:
+    """Lists of Java's primitives, which have no None in them."""
+
+    def full(values: Any) -> Any:
+        if values is not None and any(value is None for value in values):
+            raise ValueError("an element is None, and the new type has none")
+        return values if convert is None else convert(values)
+
+    return full
+
+
 def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str, doubts: list[str]) -> Convert | None:
     before, after = kind_of(old), kind_of(new)
     if before in _WHOLE:
@@ -99,11 +118,39 @@ def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str, dou
             if BITS.get(before, 1 << 10) > (24 if after is BasicType.FLOAT else 53):
                 doubts.append(f"{_at(path)}a large number would lose digits as {new!r}")
             return _fraction(after is BasicType.FLOAT)
+    if before is BasicType.INSTANT and after in _PARTS_OF_MOMENTS:
+        doubts.append(f"{_at(path)}a moment that is not a whole {new!r} in UTC")
+        return _PARTS_OF_MOMENTS[after]  # pyright: ignore[reportArgumentType]
     if (before, after) in ((BasicType.FLOAT, BasicType.DOUBLE), (BasicType.CHAR, BasicType.STRING)):
         return None
     narrower = before in _WHOLE and after in _WHOLE
     why = "holds fewer numbers than" if narrower else "does not hold the values of"
     raise Refusal(f"{_at(path)}{new!r} {why} {old!r}")
+
+
+def _of_moment(what: str, part: Callable[[datetime], Any], whole: Callable[[Any], datetime]) -> Convert:
+    """The day, the time or both of a moment in UTC, if it has nothing else."""
+
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        moment = instant_of_value(value)
+        try:
+            result = part(moment.to_datetime().replace(tzinfo=None))
+        except OverflowError:
+            result = None
+        if result is None or Instant.of_datetime(whole(result).replace(tzinfo=timezone.utc)) != moment:
+            raise ValueError(f"{value!r} is not {what} in UTC")
+        return result
+
+    return convert
+
+
+_PARTS_OF_MOMENTS: Mapping[Any, Convert] = {
+    SqlTimeType.DATE: _of_moment("a day", datetime.date, lambda day: datetime.combine(day, time())),
+    SqlTimeType.TIME: _of_moment("a time of 1970-01-01", datetime.time, partial(datetime.combine, date(1970, 1, 1))),
+    SqlTimeType.TIMESTAMP: _of_moment("a moment of whole microseconds", same, same),
+}
 
 
 def _fraction(single: bool) -> Convert:
@@ -150,7 +197,8 @@ _Field = tuple[int, Any, Convert | None]  # a new field: its old position or -1,
 
 def _record(old: Any, new: Any, defaults: Mapping[str, Any], path: str, doubts: list[str]) -> Convert | None:
     fields: list[_Field] = []
-    before = {name: index for index, name in enumerate(old.field_names)}
+    unnamed = old.field_names == tuple(f"f{index}" for index in range(len(new.field_names)))  # and get names now
+    before = {name: index for index, name in enumerate(new.field_names if unnamed else old.field_names)}
     for name, field_type in zip(new.field_names, new.field_types, strict=True):
         where, index = _below(path, name), before.get(name, -1)
         if index >= 0:
@@ -162,7 +210,8 @@ def _record(old: Any, new: Any, defaults: Mapping[str, Any], path: str, doubts: 
             renamed = f"; if it is what {lost[0]!r} was, write a migration" if len(lost) == 1 else ""
             raise Refusal(f"the field {where!r} is new and has no default{renamed}")
     same = [index for index, _, _ in fields] == list(range(len(old.field_names)))
-    if same and all(convert is None for _, _, convert in fields):
+    named = unnamed and old.field_names != new.field_names
+    if same and not named and all(convert is None for _, _, convert in fields):
         return None
     return _fields(fields, old.field_names, new.field_names)
 
