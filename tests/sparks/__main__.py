@@ -167,7 +167,20 @@ def _part(spark: Spark, name: str) -> str:
 
 def _pytest(spark: Spark) -> bool:
     """Whether the tests with the mark ``spark`` fail."""
-    command = [spark.python, "-m", "pytest", "-p", "penstock.pytest_plugin", "-m", "spark", "-n", "2", "-q"]
+    command = [
+        spark.python,
+        "-m",
+        "pytest",
+        "-p",
+        "penstock.pytest_plugin",
+        "-m",
+        "spark",
+        "-n",
+        "2",
+        "--dist",
+        "worksteal",
+        "-q",
+    ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": spark.python}
     print(f"{spark.version}: the tests with the mark spark", flush=True)
     return bool(subprocess.run([*command, "--ignore=tests/docs"], cwd=ROOT, env=environment, check=False).returncode)
