@@ -17,13 +17,13 @@ import pytest
 from penstock.common import Types
 from penstock.common.time import Instant
 from penstock.errors import PenstockError, SavepointError
+from penstock.flink.columns.avro import avro_column
+from penstock.flink.columns.column import NoColumn
+from penstock.flink.columns.types import column_for
 from penstock.flink.entries import values
 from penstock.flink.snapshots import BASE, Serializer
 from penstock.savepoints import Savepoint, StateTable, read
-from penstock.savepoints.flink_avro import avro_column
-from penstock.savepoints.flink_columns import NoColumn
 from penstock.savepoints.flink_savepoint import SavepointOfFlink
-from penstock.savepoints.flink_types import column_for
 from tests.flink_savepoints.golden import WRITTEN, entries, place
 
 OWN = Path(__file__).parents[1] / "golden" / "savepoints" / "format-1"

@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "common": {"errors", "display", "metrics"},
     "runtime": {"errors", "metrics", "storage", "common", "_native"},
     "connectors": {"errors", "storage", "common", "runtime"},
-    "job": {"errors", "metrics", "storage", "common", "compiler", "runtime", "connectors", "plan"},
+    "job": {"errors", "metrics", "storage", "common", "compiler", "runtime", "connectors", "plan", "flink", "analysis"},
     "savepoints": {"errors", "storage", "common", "runtime", "connectors", "job", "plan", "flink", "spark"},
     "flink": {"errors", "storage", "common", "analysis", "plan"},
     "analysis": {"errors", "display", "metrics", "common", "compiler", "runtime", "_native"},

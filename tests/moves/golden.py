@@ -41,14 +41,19 @@ def archive(release: str, kind: str) -> Path:
 
 
 @cache
-def _unpacked(release: str, kind: str) -> Path:
+def _unpacked(packed: Path) -> Path:
     place = Path(tempfile.mkdtemp(prefix="moves-"))
     atexit.register(shutil.rmtree, place, ignore_errors=True)
-    with tarfile.open(archive(release, kind)) as file:
+    with tarfile.open(packed) as file:
         file.extractall(place, filter="data")
     return place
 
 
 def savepoint(line: dict[str, Any]) -> str:
     """The folder of the savepoint that belongs to a line."""
-    return str(_unpacked(line["flink"], line["kind"]) / line["name"])
+    return str(_unpacked(archive(line["flink"], line["kind"])) / line["name"])
+
+
+def kafka_savepoint(release: str) -> str:
+    """The folder of the savepoint of the job that reads Kafka."""
+    return str(_unpacked(FOLDER / f"kafka-{release}.tar.xz") / "kafka_sums")

@@ -4,8 +4,6 @@ Needs Java and Maven; see ``benches/flink``."""
 from __future__ import annotations
 
 import gzip
-import lzma
-import tarfile
 import tempfile
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from benches import flink_peer
 
 from tests import maven
 from tests.moves.golden import FOLDER, KINDS, LINES, RELEASES, archive
+from tests.moves.packing import pack
 
 SAMPLE = (
     *("value_count", "list_sums", "map_counts", "reducing_total", "aggregating_mean", "several_states", "ttl_map"),
@@ -38,20 +37,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             recorder = "penstock.moves.Recorder"
             lines += flink_peer.printed(RELEASES[release], recorder, folder, kind, *names, jars=jars)
-            _pack(Path(folder, "savepoints"), archive(release, kind))
+            folders = {path.name: path for path in Path(folder, "savepoints").iterdir()}
+            pack(folders, archive(release, kind))
     text = "".join(f"{line}\n" for line in lines)
     (FOLDER / LINES).write_bytes(gzip.compress(text.encode(), mtime=0))
-
-
-def _pack(folder: Path, place: Path) -> None:
-    def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
-        member.mtime = member.uid = member.gid = 0
-        member.uname = member.gname = ""
-        return member
-
-    with lzma.open(place, "wb") as file, tarfile.open(fileobj=file, mode="w") as packed:
-        for path in sorted(folder.iterdir()):
-            packed.add(path, path.name, filter=plain)
 
 
 if __name__ == "__main__":

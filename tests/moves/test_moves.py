@@ -19,7 +19,7 @@ from penstock.errors import SavepointError
 from tests.moves.golden import lines, savepoint
 from tests.moves.programs import PROGRAMS, RECORD
 
-RESTORED = False
+RESTORED = True
 """Whether Penstock begins from savepoints of Flink."""
 
 SPARK = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli import savepoint_data, savepoint_files, savepoint_flink
+from penstock.cli import savepoint_data, savepoint_files, savepoint_flink, savepoint_import
 from penstock.cli.options import Group, prints_json, refers, waits
 from penstock.cli.report import guard
 
@@ -31,7 +31,7 @@ def command() -> None:
     Where a SAVEPOINT is asked for, it can be a savepoint's folder, a checkpoint directory for its newest version, or
     JOB@VERSION; a path or a URL. It is never changed. No object in it is unpickled without --unpickle, so one of a
     stranger can be looked at. show, verify, diff, check, read and export also take a savepoint or checkpoint of Apache
-    Flink: the folder that has its _metadata; entries prints what is in the states of one.
+    Flink: the folder that has its _metadata; entries prints what is in the states of one, and import makes one of ours.
 
     Examples:
       penstock savepoint create /data/jobs/counts /data/savepoints
@@ -43,7 +43,8 @@ def command() -> None:
     """
 
 
-for _command in (*savepoint_data.COMMANDS, *savepoint_files.COMMANDS, *savepoint_flink.COMMANDS):
+_OTHERS = (*savepoint_data.COMMANDS, *savepoint_files.COMMANDS, *savepoint_flink.COMMANDS, savepoint_import.command)
+for _command in _OTHERS:
     command.add_command(_command)
 
 

@@ -22,6 +22,7 @@ from penstock.compiler.operators import Compilation
 from penstock.connectors.spark.frames import FrameSink, FrameSource
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.commit.leftovers import check_targets
+from penstock.job.savepoint.format import StoredSavepoint
 from penstock.job.shipped_files import ship
 from penstock.job.vertices import BatchEdges, Vertices
 from penstock.runtime.chain.operator import StreamOperator
@@ -77,6 +78,7 @@ class Deployment:
     steps: bool = False  # whether it runs in steps, and commits each; else it commits once, at its end
     keeps: bool = False  # whether it has a checkpoint directory, at least one that goes with the run
     ends: tuple[End, ...] = ()  # the program's sinks with what is known of their operators
+    savepoint: StoredSavepoint | None = None  # the savepoint that it begins from, unless it has begun before
     planned: Callable[[], JobGraph] | None = field(default=None, compare=False)
     mark: str = field(default_factory=partial(secrets.token_hex, 16), compare=False, repr=False)
 

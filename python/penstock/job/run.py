@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.common.jobs.job import JobExecutionResult, JobStatus
@@ -12,7 +13,7 @@ from penstock.common.jobs.job_control import JobControl
 from penstock.common.settings.cores import cores
 from penstock.common.settings.settings import Settings
 from penstock.job.deployment import Deployment, deploy
-from penstock.job.restore.carried import restored_manifest
+from penstock.job.restore.carried import restored
 from penstock.job.restore.parallelism import scale, warn_of_unsteady_ids
 from penstock.job.restore.taking_over import fit_to_state
 from penstock.job.steps.loop import StepLoop
@@ -53,13 +54,15 @@ def deploy_restored(
     preview: bool = False,
 ) -> Deployment:
     """The job of a program, with the state that it resumes from; at ``width`` subtasks where that is open."""
-    manifest = None if preview else restored_manifest(pipeline.settings)
+    state = None if preview else restored(pipeline)
+    manifest = None if state is None else state.manifest
     if times == 1:
         warn_of_unsteady_ids(pipeline)
     program = scale(pipeline, width, manifest) if width else pipeline
     if manifest is not None:
         program = fit_to_state(program, manifest, allow=pipeline.settings.ignore_unclaimed)
-    return deploy(program, job_id, loops=loops, times=times, resumed=preview or manifest is not None)
+    deployment = deploy(program, job_id, loops=loops, times=times, resumed=preview or manifest is not None)
+    return deployment if state is None else replace(deployment, savepoint=state.savepoint)
 
 
 class JobRun:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from penstock.common.functions.state_descriptor import StateDescriptor
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import SavepointError
+from penstock.flink.columns.column import NoColumn
 from penstock.flink.contents import OperatorContent, content_of
 from penstock.flink.cursor import plain
 from penstock.flink.entries.readers import Unreadable
@@ -23,7 +24,6 @@ from penstock.flink.metadata import OperatorState
 from penstock.flink.places import newest
 from penstock.flink.savepoint import FlinkSavepoint, Problem, problem_of, read_savepoint
 from penstock.flink.snapshots import Serializer
-from penstock.savepoints.flink_columns import NoColumn
 from penstock.savepoints.flink_states import BROADCAST, Shape, first_with, shape_of
 from penstock.savepoints.on_spark import frame_of
 from penstock.savepoints.pyflink_pickles import loads_of_pyflink

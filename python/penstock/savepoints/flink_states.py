@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.typesystem.conversions import optional, same
+from penstock.flink.columns.column import Column
+from penstock.flink.columns.types import VOID_NAMESPACE, column_for, without_lifetime
 from penstock.flink.cursor import plain
 from penstock.flink.entries.entry import Entry
 from penstock.flink.entries.readers import Unreadable, form_of
@@ -16,8 +18,6 @@ from penstock.flink.handles import MODES
 from penstock.flink.headers import StateInfo
 from penstock.flink.metadata import OperatorState
 from penstock.flink.snapshots import Serializer
-from penstock.savepoints.flink_columns import Column
-from penstock.savepoints.flink_types import TTL, VOID_NAMESPACE, column_for
 
 BROADCAST, TIMERS = MODES["BROADCAST"], "timers"
 _LISTS = frozenset(MODES.values()) - {BROADCAST}
@@ -121,17 +121,16 @@ def _value(column: Column) -> Field:
 
 def _values(info: StateInfo, value: Serializer) -> tuple[Field, ...]:
     """The value, and where it has a time to live when it was accessed last, as our own states have it."""
-    ttl = value if value.serializer == TTL else value.nested[-1] if value.nested else value
-    if ttl.serializer != TTL or (ttl is not value and info.kind not in ("list", "map")):
-        return (_value(column_for(value)),)
-    if ttl is value:
-        column = column_for(value.nested[1])
+    bare, lives = without_lifetime(value, info.kind)
+    column = column_for(bare)
+    if not lives:
+        return (_value(column),)
+    if info.kind not in ("list", "map"):
         convert = optional(column.convert or same)
         return (
             ("value", column.type, lambda entry: convert(entry.value.value)),
             ("last_access", _LONG, lambda entry: entry.value.last_access),
         )
-    column = column_for(replace(value, nested=(*value.nested[:-1], ttl.nested[1])))
     convert = column.convert or same
     if info.kind == "list":
         return (

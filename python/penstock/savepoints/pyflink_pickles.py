@@ -5,13 +5,10 @@ from __future__ import annotations
 from pickle import UnpicklingError
 from typing import Any
 
-from penstock.common.row import Row, RowKind
 from penstock.flink.pyflink.coders import Loads
-from penstock.runtime.state.class_changes import Reading
+from penstock.job.restore.from_flink.python_state import trusting_loads
 from penstock.savepoints import plain_pickles
 from penstock.savepoints.pickles import unmade_in, unread_error
-
-_TYPES = "pyflink.common.types"
 
 
 def loads_of_pyflink(*, unpickle: bool) -> Loads:
@@ -22,7 +19,6 @@ def loads_of_pyflink(*, unpickle: bool) -> Loads:
         unpickle: whether objects of any class are made, which can run any code: only for places that you trust. Else
             the function raises SavepointError for what is not plain.
     """
-    trusting = Reading({}, others={(_TYPES, "_create_row"): _row, (_TYPES, "RowKind"): RowKind}).loads
 
     def loads(data: bytes) -> Any:
         try:
@@ -31,13 +27,9 @@ def loads_of_pyflink(*, unpickle: bool) -> Loads:
         except UnpicklingError:  # the pickle has what only Python's own unpickler knows
             if not unpickle:
                 raise
-            return trusting(data)
+            return trusting_loads(data)
         if name is not None and not unpickle:
             raise unread_error("A value that PyFlink has pickled", name)
-        return value if name is None else trusting(data)
+        return value if name is None else trusting_loads(data)
 
     return loads
-
-
-def _row(names: list[str] | None, values: tuple[Any, ...], kind: RowKind) -> Row:
-    return Row.of_values(values, None if names is None else tuple(names), kind)

@@ -8,6 +8,7 @@ from typing import Any
 from penstock.common.functions.state_descriptor import StateDescriptor
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
 from penstock.errors import SavepointError
+from penstock.flink.columns.types import has_lifetime
 from penstock.flink.cursor import plain
 from penstock.flink.entries.refusals import title
 from penstock.flink.entries.states import serializer_of
@@ -17,9 +18,7 @@ from penstock.flink.pyflink import PythonEntry, python_states, read_python_state
 from penstock.flink.pyflink.coders import Loads
 from penstock.flink.pyflink.states import PREFIX, REDUCED, kind_of, types_of
 from penstock.flink.savepoint import FlinkSavepoint
-from penstock.flink.snapshots import Serializer
 from penstock.savepoints.flink_states import first_with, namespace_fields
-from penstock.savepoints.flink_types import TTL
 from penstock.savepoints.table import ReadRows, StateTable
 
 _Field = tuple[str, TypeInformation[Any] | None, Callable[[Any], Any]]
@@ -69,7 +68,7 @@ def _fields(info: StateInfo, descriptor: StateDescriptor[Any], key_type: TypeInf
     fields: list[_Field] = [("key", key_type, lambda entry: entry.key)]
     fields += namespace_fields(serializer_of(info, "NAMESPACE_SERIALIZER"))
     fields.append(("value", whole, lambda entry: entry.value))
-    if _has_ttl(serializer_of(info, "VALUE_SERIALIZER")):
+    if has_lifetime(serializer_of(info, "VALUE_SERIALIZER")):
         times = Types.LIST(Types.LONG()) if kind in ("list", "map") else Types.LONG()
         fields.append(("last_access", times, _last_access))
     return [*fields, ("key_group", Types.INT(), lambda entry: entry.key_group)]
@@ -77,10 +76,6 @@ def _fields(info: StateInfo, descriptor: StateDescriptor[Any], key_type: TypeInf
 
 def _last_access(entry: PythonEntry) -> Any:
     return list(entry.last_access.values()) if isinstance(entry.last_access, dict) else entry.last_access  # pyright: ignore
-
-
-def _has_ttl(serializer: Serializer) -> bool:
-    return serializer.serializer == TTL or any(map(_has_ttl, serializer.nested))
 
 
 class _Rows(ReadRows):

@@ -14,11 +14,13 @@ from typing import Any
 
 from penstock.common.row import Row, RowKind
 from penstock.flink.cursor import plain
+from penstock.flink.entries import kafka_partitions
 from penstock.flink.entries.avro import avro_reader
 from penstock.flink.entries.scalars import SCALARS, Reader, counted
 from penstock.flink.entries.values import Either, JoinedElement, Pairs, Pojo, StreamRecord, Ttl, Watermark
 from penstock.flink.snapshots import BASE, JAVA, Serializer
 
+KRYO = f"{JAVA}kryo.KryoSerializer"
 _INT = struct.Struct(">i").unpack_from
 _LONG = struct.Struct(">q").unpack_from
 
@@ -51,6 +53,8 @@ def form_of(serializer: Serializer) -> Form:
     if name in SCALARS:
         read, length = SCALARS[name]
         return Form(read, length, hashable=not name.endswith(_NOT_HASHABLE))
+    if name == KRYO and serializer.named == kafka_partitions.CLASS:
+        return Form(kafka_partitions.read_partition)
     case = _CASES.get(name)
     if case is None:
         raise Unreadable(_refusal(serializer))
@@ -68,7 +72,7 @@ def _refusal(serializer: Serializer) -> str:
     """The serializer that cannot be read, for messages."""
     name = plain(serializer.serializer) or "a serializer that Flink could not write down"
     of = f" of {plain(serializer.named)}" if serializer.named else ""
-    if name.endswith(".KryoSerializer"):
+    if name == KRYO:
         return f"Kryo, which only Java reads ({name}{of})"
     return f"{name}{of}"
 

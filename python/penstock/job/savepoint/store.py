@@ -89,7 +89,7 @@ def write_savepoint(
             raise exists(path)
         if pin is None:
             carry((files.storage, files.state), (storage, savepoint.state), manifest.files(), go_on)
-            _finish(savepoint, storage, path)
+            finish(savepoint, storage, path)
         else:
             _refer(savepoint, files, storage, path, pin)
     except FileNotFoundError as error:
@@ -107,13 +107,14 @@ def _refer(
         os.makedirs(savepoint.place, exist_ok=True)
     pin(savepoint.about.version, savepoint.about.id)
     try:
-        _finish(savepoint, storage, path)
+        finish(savepoint, storage, path)
     except SavepointError:  # there is none; after another error there may be
         files.pins.free(savepoint.about.version, savepoint.about.id)
         raise
 
 
-def _finish(savepoint: StoredSavepoint, storage: Storage, path: str) -> None:
+def finish(savepoint: StoredSavepoint, storage: Storage, path: str) -> None:
+    """Write the file of a savepoint, once all its state is there. SavepointError: some is not, or the file exists."""
     check_sizes(savepoint, storage)
     if not storage.create(path, written(savepoint)):
         raise exists(path)
@@ -243,14 +244,14 @@ def _no_savepoint(place: str) -> SavepointError:
     names = {entry.path.rpartition("/")[2] for entry in entries}
     if not entries and is_local(folder) and not os.path.exists(folder):
         why = "there is no such folder"
-    elif [entry.path for entry in entries] == [folder]:
-        why = "it is a file"
     elif "_metadata" in names:
         return SavepointError(
-            f"A job cannot begin from {place!r}: its file _metadata is that of a savepoint of Apache Flink, which only "
-            "Flink can restore. `penstock savepoint check` says whether it would restore a program from it, and "
-            "`penstock savepoint show`, `verify` and `diff` what is in it."
+            f"There is no savepoint of Penstock at {place!r}: its file _metadata is that of one of Apache Flink. "
+            "`penstock savepoint import` makes one of Penstock of it, `penstock savepoint show`, `read` and `entries` "
+            "say what is in it, and `penstock run --from-savepoint` begins from it as it is."
         )
+    elif [entry.path for entry in entries] == [folder]:
+        why = "it is a file"
     elif names == {"state"}:
         why = f"it has state, but no {NAME}: it was not finished, and can be removed"
     else:
@@ -293,7 +294,7 @@ def copy_savepoint(savepoint: StoredSavepoint, place: str | Path) -> StoredSavep
     try:
         names = savepoint.manifest.files()
         carry((storage_of(savepoint.place), savepoint.state), (storage, copy.state), names, lambda: None)
-        _finish(copy, storage, path)
+        finish(copy, storage, path)
     except OSError as error:
         raise SavepointError(f"{savepoint.place!r} cannot be copied to {target!r}: {error}.") from error
     return copy

@@ -41,7 +41,7 @@ class Commits:
         settings = self.deployment.job.settings
         with self._open:
             self.lease = lease = self._open.enter_context(_opened(self.deployment))
-            line = begun(lease, lease.files, settings)
+            line = begun(lease, lease.files, settings, self.deployment.savepoint)
             self.notice = line or (lease.opening_notice() if settings.checkpoint_directory is not None else None)
             self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
             newest = self.newest

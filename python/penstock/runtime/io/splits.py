@@ -207,6 +207,17 @@ class Source(ABC, Generic[T]):
             positions: of the splits in the manifest from which the job goes on, by id; None where it begins.
         """
 
+    def positions_of_flink(self, state: str, elements: Iterable[Any]) -> Mapping[str, Any] | None:
+        """The positions by id of the split, from a list of state that Flink's source of this kind has: where a job
+        resumes that begins from a savepoint of Flink. None if that is not known, as by default.
+
+        Args:
+            state: the name of the list.
+            elements: what is in it, as :func:`penstock.flink.read_entries` reads it.
+
+        Raises ValueError: the list is that of another source."""
+        return None
+
     def committed(self, positions: Mapping[str, Any]) -> None:
         """Called on the driver when a manifest has been written: a restart resumes from these positions, by id of
         the split. What fails in it is the source's own concern: the job goes on."""

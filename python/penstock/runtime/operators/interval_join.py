@@ -72,6 +72,15 @@ class _Buffer:
         return times
 
 
+def buffer_of(records: Iterable[tuple[int, list[Any]]]) -> object:
+    """One side of a join as it is kept, from its records by time."""
+    buffer = _Buffer()
+    for time, values in records:
+        for value in values:
+            buffer.add(time, value)
+    return buffer
+
+
 class _IntervalJoin(LiveTwoInputs):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: IntervalJoin) -> None:
         super().__init__(context, output, spec)

@@ -146,6 +146,7 @@ class Trigger(Generic[T, W]):
     OnMergeContext = TriggerContext
 
     shown: ClassVar[tuple[str, ...]] = ()  # fields that Flink's text form has in brackets
+    tables: ClassVar[tuple[str, ...]] = ()  # names of what it remembers in tables of its own, those of Flink's states
 
     def can_merge(self) -> bool:
         """Whether it works on session windows."""
@@ -257,6 +258,7 @@ class CountTrigger(_Mergeable[object]):
     """Fires at every ``window_size``-th element of a key."""
 
     shown = ("window_size",)
+    tables = ("count",)
 
     window_size: int
 
@@ -285,6 +287,7 @@ class _Continuous(_Mergeable[Window]):
     """Base of what fires at equal distances of time; the next time is state."""
 
     shown = ("interval",)
+    tables = ("fire-time",)
 
     interval: int  # in milliseconds
 
@@ -384,6 +387,8 @@ class ContinuousProcessingTimeTrigger(_Continuous):
 class DeltaTrigger(Trigger[T, object]):
     """Fires when an element differs by more than a threshold from the one that fired last, or came first. ``delta`` is
     a callable of (old element, new element), or an object with ``get_delta``."""
+
+    tables = ("last-element",)
 
     threshold: float
     delta: Callable[[T, T], float] | DeltaFunction[T]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from penstock.common import checks
 from penstock.common.serialization import DeserializationSchema
 from penstock.common.typeinfo import TypeInformation
-from penstock.connectors.kafka import deserializer, messages, reader, split_source
+from penstock.connectors.kafka import deserializer, flink_splits, messages, reader, split_source
 from penstock.connectors.kafka.deserializer import KafkaRecordDeserializationSchema, ValueOnly
 from penstock.connectors.kafka.offsets import (
     KafkaOffsetsInitializer,
@@ -122,6 +122,10 @@ class KafkaSource(Source[T]):
         self._tracker, self._resumed = None, (positions,)
         if not self.bounded or positions is not None:
             self._tracked(positions)
+
+    def positions_of_flink(self, state: str, elements: Iterable[Any]) -> Mapping[str, Any]:
+        """The offsets in the state of a KafkaSource or a FlinkKafkaConsumer of Flink."""
+        return flink_splits.positions_of(state, elements)
 
     def committed(self, positions: Mapping[str, Any]) -> None:
         if not self.bounded:

@@ -40,6 +40,13 @@ final class Outputs {
         return STARTED.get(run);
     }
 
+    static int count(String run) {
+        List<Object> outputs = OUTPUTS.get(run);
+        synchronized (outputs) {
+            return outputs.size();
+        }
+    }
+
     static CountDownLatch emitted(String run) {
         return EMITTED.get(run);
     }

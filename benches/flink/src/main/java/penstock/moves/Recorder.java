@@ -112,10 +112,15 @@ public final class Recorder {
     /** Sources wait until all tasks run: so pauses are pauses, and a savepoint can be taken at any time. */
     private void start(JobGraph job, String run) throws Exception {
         cluster.submitJob(job).get();
+        awaitRunning(cluster, job);
+        Outputs.started(run).countDown();
+    }
+
+    /** A savepoint is refused before all tasks run. */
+    static void awaitRunning(MiniCluster cluster, JobGraph job) throws Exception {
         while (!runs(cluster.getExecutionGraph(job.getJobID()).get())) {
             Thread.sleep(5);
         }
-        Outputs.started(run).countDown();
     }
 
     private static boolean runs(AccessExecutionGraph graph) {

@@ -7,6 +7,7 @@ Times are cut to microseconds, as Spark and pandas have them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -15,12 +16,13 @@ from penstock.common.row import Row
 from penstock.common.time import Instant
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.typesystem.conversions import Convert, optional, same
+from penstock.flink.columns.avro import avro_column
+from penstock.flink.columns.column import Column, NoColumn, list_of, map_of, row_of
 from penstock.flink.cursor import plain
-from penstock.flink.entries.readers import form_of
+from penstock.flink.entries import kafka_partitions
+from penstock.flink.entries.readers import KRYO, form_of
 from penstock.flink.entries.values import Either, LocalDate, LocalDateTime, LocalTime, Pojo, Watermark
 from penstock.flink.snapshots import BASE, JAVA, Serializer
-from penstock.savepoints.flink_avro import avro_column
-from penstock.savepoints.flink_columns import Column, NoColumn, list_of, map_of, row_of
 
 _FLINK = "org.apache.flink."
 VOID_NAMESPACE = f"{_FLINK}runtime.state.VoidNamespaceSerializer"
@@ -44,10 +46,32 @@ def column_for(serializer: Serializer) -> Column:
     name = serializer.serializer
     if name in _SCALARS:
         return _SCALARS[name]
+    if name == KRYO and serializer.named == kafka_partitions.CLASS:
+        return _PARTITION
     case = _CASES.get(name)
     if case is None:
         raise NoColumn(f"{plain(serializer.text)} has no values of its own")
     return case(serializer)
+
+
+def without_lifetime(serializer: Serializer, kind: str) -> tuple[Serializer, bool]:
+    """The serializer of a state's bare values, and whether they have a time to live.
+
+    Args:
+        serializer: of the values of a state.
+        kind: of the state, as :attr:`penstock.flink.headers.StateInfo.kind` names it.
+    """
+    in_parts = kind in ("list", "map") and bool(serializer.nested)
+    lives = serializer.nested[-1] if in_parts else serializer
+    if lives.serializer != TTL:
+        return serializer, False
+    bare = lives.nested[1]
+    return (replace(serializer, nested=(*serializer.nested[:-1], bare)) if in_parts else bare), True
+
+
+def has_lifetime(serializer: Serializer) -> bool:
+    """Whether values, or parts of them, have a time to live. Linear in the serializers of parts."""
+    return serializer.serializer == TTL or any(map(has_lifetime, serializer.nested))
 
 
 def _date(value: LocalDate) -> date:
@@ -105,6 +129,15 @@ _SCALARS: dict[str, Column] = {
     f"{_TABLE_WINDOWS}CountWindow$Serializer": Column(Types.ROW_NAMED(["id"], [Types.LONG()])),
     f"{_FLINK}streaming.api.utils.ByteArrayWrapperSerializer": Column(Types.PRIMITIVE_ARRAY(Types.BYTE())),
 }
+
+
+def _partition() -> Column:
+    names = ["topic", "partition"]
+    kind, make = row_of(names, [_TEXT, Column(Types.INT())], "a partition")
+    return Column(kind, optional(lambda value: make([value.fields[name] for name in names])))
+
+
+_PARTITION = _partition()
 
 
 def _parts(serializer: Serializer) -> list[Column]:

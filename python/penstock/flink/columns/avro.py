@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.typesystem.conversions import optional
+from penstock.flink.columns.column import Column, NoColumn, list_of, map_of, row_of
 from penstock.flink.cursor import plain
 from penstock.flink.entries.avro import full_name
-from penstock.savepoints.flink_columns import Column, NoColumn, list_of, map_of, row_of
 
 _MOST_PARTS = 10_000  # a few names of a stranger's schema could stand for more than memory holds
 _PRIMITIVES: dict[str, TypeInformation[Any]] = {
