@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.common import Types
+from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import PenstockError, SavepointError
+from penstock.flink.handles import StreamHandle
 from penstock.flink.savepoint import read_savepoint
 from penstock.job.restore.from_flink.importer import about_savepoint, import_savepoint, import_state
 from penstock.savepoints import Savepoint, read
+from tests.analysis.programs import planned
 from tests.flink_savepoints.golden import RELEASES, by_name, place
 from tests.job.restore.from_flink.golden import program_for
 
@@ -98,6 +103,41 @@ def test_an_operator_that_is_gone_is_refused_by_its_name(release: str, tmp_path:
         import_state(place(release, "co_a"), program, str(tmp_path / "new"))
     imported = import_state(place(release, "co_a"), program, str(tmp_path / "new"), allow=True)
     assert (imported.operators, imported.savepoint.manifest.operators) == ((), {})
+
+
+@pytest.mark.parametrize(("name", "source"), [("finished_a", "short"), ("h_partly", "partly")])
+def test_a_source_that_has_ended_is_not_read_again_in_silence(name: str, source: str, tmp_path: Path) -> None:
+    savepoint = read_savepoint(place("2.3.0", name))
+    (ended,) = [operator for operator in savepoint.operators if operator.name == f"Source: {source}"]
+
+    def build(env: StreamExecutionEnvironment) -> None:
+        env.from_collection([1], Types.INT()).set_uid_hash(ended.operator_id).print()
+
+    program = planned(build)
+    with pytest.raises(SavepointError, match=f"Source: {source}.*: its end: it has ended in Flink"):
+        import_state(place("2.3.0", name), program, str(tmp_path / "new"))
+    lost = import_state(place("2.3.0", name), program, str(tmp_path / "new"), allow=True).losses
+    assert any("it has ended in Flink" in loss.text for loss in lost)
+
+
+def test_an_operator_without_anything_in_its_state_may_be_gone(tmp_path: Path) -> None:
+    savepoint = read_savepoint(place("1.11.4", "after_pinned_uid"))
+    (empty,) = [operator for operator in savepoint.operators if operator.has_state]
+    program = program_for(savepoint, without=frozenset({empty.operator_id}))
+    assert import_state(place("1.11.4", "after_pinned_uid"), program, str(tmp_path / "new")).losses == ()
+
+
+def test_records_in_channels_are_not_lost_in_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flinks = read_savepoint(place("2.3.0", "co_a"))
+    channel = StreamHandle("ByteStreamStateHandle", 1, data=b"x")
+    operators = [
+        replace(operator, subtasks=tuple(replace(part, input_channels=(channel,)) for part in operator.subtasks))
+        for operator in flinks.operators
+    ]
+    unaligned = replace(flinks, metadata=replace(flinks.metadata, operators=tuple(operators)))
+    monkeypatch.setattr("penstock.job.restore.from_flink.importer.read_savepoint", lambda _: unaligned)
+    with pytest.raises(SavepointError, match="its records on their way: it is an unaligned checkpoint"):
+        import_state(place("2.3.0", "co_a"), program_for(flinks), str(tmp_path / "new"))
 
 
 def test_its_id_is_that_of_the_metadata(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Import of a savepoint of Flink: a savepoint of ours for the program that resumes from it.
 
-State goes by operator ID, as in any restore. Nothing in the savepoint is unpickled, and no Java runs.
+State goes by operator ID, as in any restore. No Java runs. Only state of PyFlink has pickles.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.analysis.states import Declared, declared, key_of
-from penstock.errors import SavepointError
+from penstock.errors import FlinkSavepointError, SavepointError
 from penstock.flink.entries.refusals import title
+from penstock.flink.entries.selection import Selection
+from penstock.flink.entries.walk import entries_of
 from penstock.flink.metadata import OperatorState as FlinkOperator
 from penstock.flink.places import newest
 from penstock.flink.pyflink.coders import Loads
@@ -32,6 +34,7 @@ from penstock.job.savepoint.format import NAME, SAVEPOINT, AboutSavepoint, Store
 from penstock.job.savepoint.store import exists, finish
 from penstock.runtime.checkpoint.state_series import NOTHING, write_file
 from penstock.runtime.config.tasks import StateFile
+from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.sections import snapshot_of
 from penstock.storage.storage import is_local, join, real_place
@@ -128,7 +131,7 @@ class _Import:
 
     def run(self) -> ImportedSavepoint:
         savepoint = self._savepoint
-        parts = [_Part(operator, self._takers.get(operator.operator_id)) for operator in _with_state(savepoint)]
+        parts = [_Part(operator, self._takers.get(operator.operator_id)) for operator in _that_count(savepoint)]
         losses = [loss for part in parts for loss in self._plan(part)]
         if losses and not self._allow:
             raise refuse(self._place, losses)
@@ -156,11 +159,17 @@ class _Import:
 
     def _plan(self, part: _Part) -> Sequence[Loss]:
         operator, taker = part.operator, part.taker
+        if any(subtask.input_channels or subtask.result_subpartitions for subtask in operator.subtasks):
+            part.own_losses.append(Loss(title(operator), "its records on their way", _UNALIGNED))
         if taker is None:
+            if not _is_something(self._savepoint, operator):
+                return part.losses
             uid = "" if operator.uid is None else f" or the uid {operator.uid!r}"
             part.own_losses.append(Loss(title(operator), "", f"the program has no operator with this ID{uid}"))
             return part.losses
         node = self._nodes.get(taker.node)
+        if _has_ended(operator) and isinstance(node, StreamSource):
+            part.own_losses.append(Loss(title(operator), "its end", _ENDED))
         if self._declared is not None and self._plan_python(part, node, self._declared[taker.node]):
             return part.losses
         part.keyed = keyed_plan(self._savepoint, operator, node)
@@ -247,13 +256,30 @@ class _Part:
         return OperatorReport(self.operator.operator_id, self.name, self.uid, dict(self.counts.by_state), split)
 
 
-def _with_state(savepoint: FlinkSavepoint) -> list[FlinkOperator]:
-    return [operator for operator in savepoint.by_id.values() if operator.has_state]
+_UNALIGNED = "it is an unaligned checkpoint, whose channels have records; take a savepoint"
+_ENDED = "it has ended in Flink, and would be read again from its beginning"
+
+
+def _that_count(savepoint: FlinkSavepoint) -> list[FlinkOperator]:
+    """The operators that have state, or have ended."""
+    return [operator for operator in savepoint.by_id.values() if operator.has_state or _has_ended(operator)]
+
+
+def _has_ended(operator: FlinkOperator) -> bool:
+    """Whether an operator, or a part of it, has ended."""
+    return operator.fully_finished or any(subtask.finished for subtask in operator.subtasks)
+
+
+def _is_something(savepoint: FlinkSavepoint, operator: FlinkOperator) -> bool:
+    """Whether there is anything in the state of an operator. Reads up to the first entry."""
+    refusals: list[FlinkSavepointError] = []
+    first = next(entries_of(savepoint, [operator], Selection(None, refusals.append)), None)
+    return operator.coordinator is not None or first is not None or bool(refusals)
 
 
 def _takers(savepoint: FlinkSavepoint, pipeline: Pipeline) -> dict[str, Planned]:
     """The operators of a program by the IDs under which Flink has their state."""
-    held = dict.fromkeys(operator.operator_id for operator in _with_state(savepoint))
+    held = dict.fromkeys(operator.operator_id for operator in _that_count(savepoint))
     operators = planned(pipeline, pipeline.job_graph())
     by_id = {operator.operator_id: operator for operator in operators}
     matching = matched(held, held, operators)
