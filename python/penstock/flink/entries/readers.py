@@ -12,11 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.common.row import Row, RowKind
 from penstock.flink.cursor import plain
 from penstock.flink.entries import kafka_partitions
 from penstock.flink.entries.avro import avro_reader
-from penstock.flink.entries.scalars import SCALARS, Reader, counted
+from penstock.flink.entries.scalars import SCALARS, Reader, counted, row_reader
 from penstock.flink.entries.values import Either, JoinedElement, Pairs, Pojo, StreamRecord, Ttl, Watermark
 from penstock.flink.snapshots import BASE, JAVA, Serializer
 
@@ -181,26 +180,7 @@ def _tuple(serializer: Serializer) -> Form:
 def _row(serializer: Serializer) -> Form:
     """A mask with two bits for the kind, if the version has kinds, and one for each field that is null."""
     readers = [form_of(nested).read for nested in serializer.nested]
-    first = 2 if serializer.detail else 0
-    fields = [(bit >> 3, 0x80 >> (bit & 7), read) for bit, read in enumerate(readers, first)]
-    size = (first + len(fields) + 7) >> 3
-    kinds = [RowKind(number) for number in (0, 2, 1, 3)]  # the first bit is the lower one
-
-    def read(data: bytes, at: int) -> tuple[Row, int]:
-        mask = data[at : at + size]
-        if len(mask) < size:
-            raise IndexError
-        at += size
-        values: list[Any] = []
-        for byte, bit, read_field in fields:
-            if mask[byte] & bit:
-                values.append(None)
-            else:
-                value, at = read_field(data, at)
-                values.append(value)
-        return Row.of_values(values, None, kinds[mask[0] >> 6] if first else RowKind.INSERT), at
-
-    return Form(read)
+    return Form(row_reader(readers, None, has_kinds=bool(serializer.detail)))
 
 
 _IS_NULL, _SAME_CLASS, _SUBCLASS, _TAGGED_SUBCLASS = 1, 2, 4, 8

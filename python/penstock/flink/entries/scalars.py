@@ -8,10 +8,11 @@ serializers in ``api.common.typeutils.base``, ``types`` and ``streaming.api.wind
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
+from penstock.common.row import Row, RowKind
 from penstock.flink.entries.values import (
     CountWindow,
     GlobalWindow,
@@ -51,6 +52,33 @@ def numbers(form: str) -> Reader:
         return list(struct.unpack_from(f">{counted(count, data, at)}{form}", data, at)), at + count * size
 
     return read
+
+
+def row_reader(readers: Sequence[Reader], names: Sequence[str] | None, *, has_kinds: bool) -> Reader:
+    """The reader of rows: a mask with two bits for the kind, if rows have kinds, and one for each field that is null;
+    then the other fields."""
+    first = 2 if has_kinds else 0
+    fields = [(bit >> 3, 0x80 >> (bit & 7), read) for bit, read in enumerate(readers, first)]
+    size, named = (first + len(fields) + 7) >> 3, None if names is None else tuple(names)
+
+    def read(data: bytes, at: int) -> tuple[Row, int]:
+        mask = data[at : at + size]
+        if len(mask) < size:
+            raise IndexError
+        at += size
+        values: list[Any] = []
+        for byte, bit, read_field in fields:
+            if mask[byte] & bit:
+                values.append(None)
+            else:
+                value, at = read_field(data, at)
+                values.append(value)
+        return Row.of_values(values, named, _KINDS[mask[0] >> 6] if first else RowKind.INSERT), at
+
+    return read
+
+
+_KINDS = [RowKind(number) for number in (0, 2, 1, 3)]  # the first bit is the lower one
 
 
 def counted(count: int, data: bytes, at: int) -> int:

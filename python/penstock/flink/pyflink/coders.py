@@ -14,7 +14,6 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from penstock.common.row import Row, RowKind
 from penstock.common.time import Instant
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
@@ -32,7 +31,7 @@ from penstock.common.typeinfo import (
     Types,
 )
 from penstock.errors import UnsupportedError
-from penstock.flink.entries.scalars import Reader, counted, number, read_bytes
+from penstock.flink.entries.scalars import Reader, counted, number, read_bytes, row_reader
 
 Loads = Callable[[bytes], Any]
 """Makes an object of a pickle."""
@@ -42,8 +41,6 @@ _INSTANT = struct.Struct(">qi")
 _NO_INSTANT = -(1 << 63), -(1 << 31)
 _EPOCH = datetime(1970, 1, 1)
 _FIRST_DAY = date(1970, 1, 1).toordinal()
-_KINDS = [RowKind(kind) for kind in (0, 2, 1, 3)]  # the first bit is the lower one
-_KIND_BITS = 2
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 
 
@@ -198,25 +195,7 @@ def _tuple(kind: Any, loads: Loads) -> Reader:
 
 
 def _row(kind: Any, loads: Loads) -> Reader:
-    readers, names = [coder_for(field, loads) for field in kind.field_types], kind.field_names
-    fields = [(bit >> 3, 0x80 >> (bit & 7), read) for bit, read in enumerate(readers, _KIND_BITS)]
-    size = (_KIND_BITS + len(fields) + 7) >> 3
-
-    def read(data: bytes, at: int) -> tuple[Row, int]:
-        mask = data[at : at + size]
-        if len(mask) < size:
-            raise IndexError
-        at += size
-        values: list[Any] = []
-        for byte, bit, read_field in fields:
-            if mask[byte] & bit:
-                values.append(None)
-            else:
-                value, at = read_field(data, at)
-                values.append(value)
-        return Row.of_values(values, names, _KINDS[mask[0] >> 6]), at
-
-    return read
+    return row_reader([coder_for(field, loads) for field in kind.field_types], kind.field_names, has_kinds=True)
 
 
 _CASES: dict[type, Callable[[Any, Loads], Reader]] = {
