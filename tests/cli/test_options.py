@@ -32,6 +32,7 @@ TAKING_FILE = {
     ("watch",): ("JOB",),
     ("rescale",): ("JOB", "2"),
     ("savepoint", "check"): ("SAVEPOINT",),
+    ("savepoint", "import"): ("FLINK",),
 }
 """What stands before FILE."""
 

@@ -124,15 +124,3 @@ def test_a_job_that_runs_is_rescaled(penstock, program, tmp_path):
     newest = JobFolder(str(job)).newest()
     assert newest.parallelism == 3
     assert {operator.parallelism for operator in newest.operators.values()} == {3}
-
-
-def test_a_savepoint_of_flink_is_refused_and_what_reads_it_is_named(penstock, program, tmp_path):
-    (tmp_path / "flinks").mkdir()
-    (tmp_path / "flinks" / "_metadata").write_bytes(b"")
-    path = program("env.from_collection([1]).print(); env.execute()")
-    result = penstock("run", "--local", "-s", tmp_path / "flinks", "--checkpoint-directory", tmp_path / "job", path)
-    assert result.exit_code == 1
-    message = " ".join(result.stderr.split())
-    assert "a savepoint of Apache Flink" in message
-    assert "`penstock savepoint check`" in message
-    assert "does not read" not in message

@@ -48,8 +48,8 @@ def _sets(key: str, *names: str, value: str | None = None, **attributes: Any) ->
     "-s",
     "--from-savepoint",
     metavar="PLACE",
-    help="Begin a new job from a savepoint, or from JOB or JOB@VERSION: a checkpoint directory, or a version of it. "
-    "Not from a savepoint of Apache Flink, which `penstock savepoint check` compares with a program.",
+    help="Begin a new job from a savepoint, also one of Apache Flink; or from JOB or JOB@VERSION: a checkpoint "
+    "directory, or a version of it.",
 )
 @_sets(
     "execution.savepoint.ignore-unclaimed-state",
@@ -125,6 +125,7 @@ def command(
       penstock run --pyflink word_count.py               a program that imports pyflink, as it is
       penstock run --from-savepoint /sp/1 --checkpoint-directory /jobs/new sums.py
       penstock run --from-savepoint /jobs/old@17 --checkpoint-directory /jobs/new sums.py
+      penstock run -s /flink/savepoint-1f0c2a-6d3b9c01e7f2 --checkpoint-directory /jobs/new sums.py
     """
     state: dict[str, str] = context.ensure_object(dict)
     if job_folder is not None:

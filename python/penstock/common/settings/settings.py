@@ -302,7 +302,7 @@ class Settings:
     )
     savepoint: str | None = line(
         "execution.savepoint.path", Text(), None, "steps",
-        "The beginning of a new job: a savepoint, or `JOB` or `JOB@VERSION` for another job's checkpoint.",
+        "The beginning of a new job: a savepoint, also Flink's; `JOB` or `JOB@VERSION` for another job's checkpoint.",
         "execution.state-recovery.path",
     )
     ignore_unclaimed: bool = line(
