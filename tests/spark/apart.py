@@ -33,8 +33,6 @@ from penstock.spark.session import open_session
 from tests.running import INTERPRETED
 from tests.spark.bare import Bare
 from tests.spark.cluster import BOTH, FAST_JVM, start
-from tests.spark.connect_server import server, strict
-from tests.spark.connect_steps import PROGRAMS as CONNECT_STEPS
 from tests.spark.hostile import hostile_texts
 
 HOSTS = "127.0.0.2", "127.0.0.3"
@@ -361,7 +359,6 @@ PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
 }
 STANDALONE = {"unfit": unfit, "killed": killed}
 """Where there are workers; the last one ends one of them."""
-CONNECT = {"refused": refused, **CONNECT_STEPS}
 
 
 @contextmanager
@@ -397,16 +394,29 @@ def connect(folder: Path) -> Iterator[str]:
     (bare.site / "penstock").mkdir()
     (bare.site / "penstock/__init__.py").write_text("raise ImportError('of another version')")
     submit = bare.command(f"{bare.spark_home}/bin/spark-submit")
+    from tests.spark.connect_server import server  # which needs what only Spark 4.3 and later bring
+
     with server(folder / "server", submit, bare.environment()) as url:
         yield url
 
 
+def programs_of(kind: str) -> dict[str, Any]:
+    """The programs by name."""
+    if kind == "standalone":
+        return PROGRAMS | STANDALONE
+    from tests.spark.connect_steps import PROGRAMS as CONNECT_STEPS
+
+    return PROGRAMS | {"refused": refused, **CONNECT_STEPS}
+
+
 def main(kind: str, folder: Path, *names: str) -> None:
     """Run all programs, or some: by the master, and in the session that there is then."""
-    programs = PROGRAMS | (STANDALONE if kind == "standalone" else CONNECT)
+    programs = programs_of(kind)
     with ExitStack() as stack:
         master = stack.enter_context((standalone if kind == "standalone" else connect)(folder))
         if kind == "connect":
+            from tests.spark.connect_server import strict
+
             stack.enter_context(strict())
         session = open_session(master, SETTINGS | BOTH | TRIES if kind == "standalone" else {})
         results = {}

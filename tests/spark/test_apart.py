@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.spark.inside_pyspark import version
 from tests.spark.bare import unshare
 from tests.sparks.sums import LENGTH
 
@@ -64,7 +65,8 @@ def runs(tmp_path_factory):
     """Both kinds at a time: else a process of pytest would wait for what another one runs, and a core be idle."""
     tmp_path_factory.getbasetemp()  # made here, as each thread asks for it
     with ThreadPoolExecutor(2) as threads:
-        yield {kind: threads.submit(shared, kind, tmp_path_factory) for kind in ("standalone", "connect")}
+        kinds = ("standalone", "connect") if version() >= (4, 3) else ("standalone",)
+        yield {kind: threads.submit(shared, kind, tmp_path_factory) for kind in kinds}
 
 
 @pytest.fixture(scope="session")
@@ -74,6 +76,8 @@ def standalone(runs):
 
 @pytest.fixture(scope="session")
 def connect(runs):
+    if "connect" not in runs:
+        pytest.skip("programs run over Spark Connect from Spark 4.3 on")
     return runs["connect"].result()
 
 

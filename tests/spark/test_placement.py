@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.spark import placement
-from penstock.spark.inside_pyspark import batches_of, without_pandas
+from penstock.spark.inside_pyspark import batches_of, version, without_pandas
 from penstock.spark.placement import hash_of, numbers_by_partition
 from penstock.spark.session import job_session
 
@@ -90,7 +90,9 @@ def test_rows_come_to_their_task(spark, way, partitions, adaptive):
 @pytest.mark.parametrize("adaptive", ["false", "true"])
 @pytest.mark.parametrize("slots", [[], [5]])
 def test_tasks_without_a_row_run(spark, way, slots, adaptive):
-    """Also where no row at all is sent, which adaptive execution might notice."""
+    """Also where no row at all is sent, which adaptive execution notices before Spark 4: there jobs switch it off."""
+    if not slots and adaptive == "true" and version() < (4,):
+        pytest.skip("adaptive execution removes an exchange without a row")
     session = job_session(spark)
     session.conf.set("spark.sql.adaptive.enabled", adaptive)
     tasks = tasks_of(sending(session, [slots, []], 7), 7)

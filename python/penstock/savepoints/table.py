@@ -91,8 +91,10 @@ class StateTable:
         return self.to_arrow().to_pandas()
 
     def to_spark(self, spark: Any) -> Any:
-        """A DataFrame of a Spark 4 session, through Arrow. Raises as :meth:`to_arrow`."""
-        return spark.createDataFrame(self.to_arrow())
+        """A DataFrame of a session, through Arrow. Raises as :meth:`to_arrow`."""
+        from penstock.spark.inside_pyspark import frame_of
+
+        return frame_of(spark, self.to_arrow())
 
     def _array(self, index: int, values: list[Any]) -> Any:
         import pyarrow as pa

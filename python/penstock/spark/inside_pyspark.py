@@ -98,6 +98,17 @@ def limits_bytes() -> bool:
     return version() >= (4, 0)
 
 
+def ancient_dates() -> dict[str, str]:
+    """Settings with which files have dates before 1582, and times before 1900, as they are. That is so from 4.0 on;
+    before, reading and writing them is an error by default. Checked against 3.5 to 4.3."""
+    if version() >= (4, 0):
+        return {}
+    forms = (("parquet", "datetime"), ("parquet", "int96"), ("avro", "datetime"))
+    return {
+        f"spark.sql.{form}.{kind}RebaseModeIn{way}": "CORRECTED" for form, kind in forms for way in ("Read", "Write")
+    }
+
+
 def checkpoint_manager() -> str:
     """The class of :data:`CHECKPOINT_MANAGER`. Only a streaming query would notice its absence.
     Checked against 3.5 to 4.3."""

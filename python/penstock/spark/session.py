@@ -238,8 +238,8 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
         jvm += java_options() if local else ""
         user_options = settings.get("spark.driver.extraJavaOptions", "")
         options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()} {user_options}".rstrip()
-        manager = {_MANAGER: inside_pyspark.checkpoint_manager()}
-        merged: dict[str, Any] = {**STATIC, **manager, **local, **settings, "spark.driver.extraJavaOptions": options}
+        versions = {_MANAGER: inside_pyspark.checkpoint_manager(), **inside_pyspark.ancient_dates()}
+        merged: dict[str, Any] = {**STATIC, **versions, **local, **settings, "spark.driver.extraJavaOptions": options}
         inside_pyspark.import_quietly()
         try:
             with quiet_start():

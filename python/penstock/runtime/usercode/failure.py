@@ -11,8 +11,8 @@ from types import FrameType, TracebackType
 from penstock.errors import JobExecutionError, PenstockError
 from penstock.runtime.config.tasks import OperatorConfig
 
-_RUNTIME = str(Path(__file__).resolve().parents[1])
-_PACKAGE = str(Path(__file__).resolve().parents[2])
+_FILES = tuple({Path(__file__).absolute(), Path(__file__).resolve()})  # the package may be behind a link
+_RUNTIME, _PACKAGE = (tuple(str(file.parents[up]) for file in _FILES) for up in (1, 2))
 _HELPERS = {
     "BucketAssigner": "bucket assigner",
     "Encoder": "encoder",
