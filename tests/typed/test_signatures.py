@@ -163,6 +163,7 @@ ALLOWED = {
     "Source.available": (1, POSITIONS),
     "Source.committed": (1, POSITIONS),
     "Source.pending": (1, POSITIONS),
+    "Source.positions_of_flink": (1, POSITIONS),
     "Source.resume": (1, POSITIONS),
     "StateDescriptor.field_defaults": (1, FORMER),
     "StateDescriptor.migrated_by": (2, FORMER),

@@ -125,7 +125,6 @@ def command(
       penstock run --pyflink word_count.py               a program that imports pyflink, as it is
       penstock run --from-savepoint /sp/1 --checkpoint-directory /jobs/new sums.py
       penstock run --from-savepoint /jobs/old@17 --checkpoint-directory /jobs/new sums.py
-      penstock run -s /flink/savepoint-1f0c2a-6d3b9c01e7f2 --checkpoint-directory /jobs/new sums.py
     """
     state: dict[str, str] = context.ensure_object(dict)
     if job_folder is not None:

@@ -207,7 +207,7 @@ class Source(ABC, Generic[T]):
             positions: of the splits in the manifest from which the job goes on, by id; None where it begins.
         """
 
-    def positions_of_flink(self, state: str, elements: Iterable[Any]) -> Mapping[str, Any] | None:
+    def positions_of_flink(self, state: str, elements: Iterable[object]) -> Mapping[str, Any] | None:
         """The positions by id of the split, from a list of state that Flink's source of this kind has: where a job
         resumes that begins from a savepoint of Flink. None if that is not known, as by default.
 

@@ -123,7 +123,7 @@ class KafkaSource(Source[T]):
         if not self.bounded or positions is not None:
             self._tracked(positions)
 
-    def positions_of_flink(self, state: str, elements: Iterable[Any]) -> Mapping[str, Any]:
+    def positions_of_flink(self, state: str, elements: Iterable[object]) -> Mapping[str, Any]:
         """The offsets in the state of a KafkaSource or a FlinkKafkaConsumer of Flink."""
         return flink_splits.positions_of(state, elements)
 
