@@ -134,11 +134,11 @@ def _usual(state: FlinkState) -> Form:
     return Form(StateInfo(state.name, kind, tuple(names), tuple(map(repr, types))), stored)
 
 
-Made = tuple[tuple[TypeInformation[Any], ...], Convert]
+Typed = tuple[tuple[TypeInformation[Any], ...], Convert]
 """The types of a state, and what makes its stored values."""
 
 
-def _single(serializer: Serializer, lives: bool) -> Made:
+def _single(serializer: Serializer, lives: bool) -> Typed:
     column = _column(serializer)
     convert = column.convert or same
     return (column.type,), _lasting(convert) if lives else convert
@@ -149,7 +149,7 @@ def _lasting(convert: Convert) -> Convert:
     return lambda held: (None, 0) if held is None else (convert(held.value), held.last_access)
 
 
-def _list(serializer: Serializer, lives: bool) -> Made:
+def _list(serializer: Serializer, lives: bool) -> Typed:
     column = _column(serializer)
     if not isinstance(column.type, ListTypeInfo):
         raise Unreadable(f"{plain(serializer.text)} in place of a list")
@@ -159,7 +159,7 @@ def _list(serializer: Serializer, lives: bool) -> Made:
     return (column.type.element_type,), column.convert or same
 
 
-def _map(serializer: Serializer, lives: bool) -> Made:
+def _map(serializer: Serializer, lives: bool) -> Typed:
     if len(serializer.nested) != 2:
         raise Unreadable(f"{plain(serializer.text)} in place of a map")
     key, value = map(_column, serializer.nested)
@@ -177,7 +177,7 @@ def _map(serializer: Serializer, lives: bool) -> Made:
     return (key.type, value.type), stored
 
 
-_OF_KINDS: dict[str, Callable[[Serializer, bool], Made]] = {"ListState": _list, "MapState": _map}
+_OF_KINDS: dict[str, Callable[[Serializer, bool], Typed]] = {"ListState": _list, "MapState": _map}
 
 
 def _contents(state: FlinkState, operator: WindowOperator) -> Form:

@@ -38,7 +38,7 @@ ALL = ""
 TIMERS = "timers"
 _EVENT = "_timer_state/event_"
 _PYTHON = "it is of a Python function of PyFlink: run the program as PyFlink's, --pyflink (penstock.pyflink: true)"
-_RAW = "it is raw, bytes that only the operator of Flink can read"
+RAW = "it is raw, bytes that only the operator of Flink can read"
 
 
 @dataclass
@@ -200,7 +200,7 @@ def _fill(
             continue
         try:
             if entry.kind == KEYED:
-                raise NoColumn(_RAW)
+                raise NoColumn(RAW)
             key = plan.key_of(entry.key)
             group = key_group_of_hash(hash_of(key), sizes[0])
             keyed = parts.get(subtask_of_key_group(group, *sizes))

@@ -33,7 +33,7 @@ from penstock.flink.pyflink.entries import TIMERS, PythonEntry, read_python_stat
 from penstock.flink.pyflink.states import MERGED_WINDOWS, PREFIX, REDUCED
 from penstock.flink.savepoint import FlinkSavepoint
 from penstock.job.restore.from_flink.forms import KINDS, Form, merged, trigger_states
-from penstock.job.restore.from_flink.keyed import KeyedPlan
+from penstock.job.restore.from_flink.keyed import ALL, RAW, KeyedPlan
 from penstock.job.restore.from_flink.lists import OperatorStates
 from penstock.job.restore.from_flink.losses import Loss
 from penstock.runtime.buffers.codec import dumps
@@ -81,6 +81,9 @@ class PythonState:
         """The keyed states that come over."""
         plan, operator = KeyedPlan(), self._operator
         plan.key_hash, plan.key_of, plan.read = KeyHash(self._key_type), same, self._entries
+        if any(subtask.raw_keyed for subtask in operator.subtasks):
+            plan.lose(operator, ALL, RAW)
+            return plan
         for name, state in self._headers.items():
             in_program = _in_program(name)
             if name.startswith(TIMERS):
