@@ -15,7 +15,10 @@ from penstock.errors import PenstockError, SavepointError
 from penstock.flink.handles import StreamHandle
 from penstock.flink.savepoint import read_savepoint
 from penstock.job.restore.from_flink.importer import about_savepoint, import_savepoint, import_state
+from penstock.job.savepoint.contents import verify
+from penstock.job.savepoint.store import read_savepoint as stored_savepoint
 from penstock.savepoints import Savepoint, read
+from penstock.storage.stores import storage_of
 from tests.analysis.programs import planned
 from tests.flink_savepoints.golden import RELEASES, by_name, place
 from tests.job.restore.from_flink.golden import program_for
@@ -148,6 +151,16 @@ def test_its_id_is_that_of_the_metadata(tmp_path: Path) -> None:
         == taken("2.3.0", "co_a", tmp_path / "new").savepoint.about.id
     )
     assert first.id != second.id
+
+
+def test_from_a_store_and_to_a_store() -> None:
+    for path in Path(place("2.3.0", "large_a")).parent.iterdir():
+        storage_of("memory://flink").create(f"memory://flink/large/{path.name}", path.read_bytes())
+    savepoint = read_savepoint("memory://flink/large")
+    imported = import_savepoint("memory://flink/large", program_for(savepoint), "memory://ours/large", allow=True)
+    assert sum(sum(part.states.values()) for part in imported.operators) > 10
+    stored = verify(stored_savepoint("memory://ours/large"))
+    assert (stored.problems, stored.files > 0) == ((), True)
 
 
 def test_a_savepoint_is_not_replaced(tmp_path: Path) -> None:
