@@ -164,7 +164,7 @@ ROOMS = {
         "carried",
         "verdicts",
     ],
-    "job.restore.from_flink": ["losses", "forms", "keyed", "lists", "positions", "python_state", "importer"],
+    "job.restore.from_flink": ["losses", "forms", "keyed", "lists", "positions", "pickles", "python_state", "importer"],
     "flink": [
         "texts",
         "cursor",

@@ -6,7 +6,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 from penstock.flink.pyflink.coders import Loads
-from penstock.job.restore.from_flink.python_state import trusting_loads
+from penstock.job.restore.from_flink.pickles import trusting_loads
 from penstock.savepoints import plain_pickles
 from penstock.savepoints.pickles import unmade_in, unread_error
 

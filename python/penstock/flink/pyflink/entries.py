@@ -20,7 +20,14 @@ from penstock.flink.handles import MODES
 from penstock.flink.metadata import OperatorState
 from penstock.flink.pyflink.coders import Loads
 from penstock.flink.pyflink.java_forms import from_java
-from penstock.flink.pyflink.states import MERGED_WINDOWS, PREFIX, REDUCED, PythonState, merged_windows, state_for
+from penstock.flink.pyflink.states import (
+    MERGED_WINDOWS,
+    PREFIX,
+    PythonState,
+    merged_windows,
+    name_in_program,
+    state_for,
+)
 from penstock.flink.savepoint import FlinkSavepoint
 
 TIMERS = "_timer_state/"
@@ -118,8 +125,8 @@ class _States:
         self._known: dict[str, PythonState] = {}
         self.wanted: list[str] = []
         for name in savepoint.states(operator):
-            process_mode, in_program = name.startswith(PREFIX), name.removeprefix(PREFIX)
-            descriptor = by_name.get(REDUCED if in_program.startswith(REDUCED) else in_program)
+            process_mode, in_program = name.startswith(PREFIX), name_in_program(name)
+            descriptor = by_name.get(in_program)
             if descriptor is not None:
                 self._known[name] = state_for(descriptor, loads, process_mode=process_mode)
             elif in_program == MERGED_WINDOWS:

@@ -50,6 +50,12 @@ _FIELDS: dict[type, tuple[str, ...]] = {
 """The fields of descriptors that have types."""
 
 
+def name_in_program(name: str) -> str:
+    """The name that a state has in the program; of ``reduce`` and the like :data:`REDUCED`, without their UUID."""
+    name = name.removeprefix(PREFIX)
+    return REDUCED if name.startswith(REDUCED) else name
+
+
 def kind_of(descriptor: StateDescriptor[Any]) -> str:
     """``value``, ``list``, ``map``, ``reducing`` or ``aggregating``."""
     return type(descriptor).__name__.removesuffix("StateDescriptor").lower()

@@ -12,7 +12,7 @@ from typing import Any
 
 from penstock.common.typeinfo import ListTypeInfo, TypeInformation, Types
 from penstock.common.typesystem.conversions import Convert, same
-from penstock.flink.columns.column import Column, NoColumn
+from penstock.flink.columns.column import Column, NoColumn, map_of
 from penstock.flink.columns.types import column_for, without_lifetime
 from penstock.flink.cursor import plain
 from penstock.flink.entries.readers import Unreadable, form_of
@@ -44,7 +44,6 @@ KINDS = {
     "aggregating": "AggregatingState",
 }
 _STREAM_ELEMENT = "org.apache.flink.streaming.runtime.streamrecord.StreamElementSerializer"
-_SIDES = {"first": 1, "second": 2}
 _JOIN_BUFFERS = {"LEFT_BUFFER": interval_join.LEFT, "RIGHT_BUFFER": interval_join.RIGHT}
 _JOIN_NAMESPACES = {"CLEANUP_LEFT": interval_join.LEFT, "CLEANUP_RIGHT": interval_join.RIGHT}
 
@@ -162,19 +161,21 @@ def _list(serializer: Serializer, lives: bool) -> Typed:
 def _map(serializer: Serializer, lives: bool) -> Typed:
     if len(serializer.nested) != 2:
         raise Unreadable(f"{plain(serializer.text)} in place of a map")
-    key, value = map(_column, serializer.nested)
-    if not form_of(serializer.nested[0]).hashable:
-        raise NoColumn(f"{plain(serializer.nested[0].text)} is not a key that a dictionary of Python takes")
-    name, item = key.convert or same, value.convert or same
-    item = _lasting(item) if lives else item
+    return map_form(*serializer.nested, lives=lives)
 
-    def stored(entries: Any) -> dict[Any, Any]:
-        converted = {name(entry): item(mapped) for entry, mapped in entries.items()}
-        if len(converted) < len(entries):
-            raise ValueError("two keys of a map are the same in microseconds")
-        return converted
 
-    return (key.type, value.type), stored
+def map_form(key: Serializer, value: Serializer, *, lives: bool = False) -> Typed:
+    """The types of a map's keys and values, and what makes a dictionary of one of Flink's.
+
+    Raises:
+        Unreadable: only a class of Java can read it.
+        NoColumn: it has keys that a dictionary does not take, or values that ours do not have.
+    """
+    name, item = _column(key), _column(value)
+    if not form_of(key).hashable:
+        raise NoColumn(f"{plain(key.text)} is not a key that a dictionary of Python takes")
+    kept = Column(item.type, _lasting(item.convert or same)) if lives else item
+    return (name.type, item.type), map_of(name, kept, hashable=True).convert or same
 
 
 _OF_KINDS: dict[str, Callable[[Serializer, bool], Typed]] = {"ListState": _list, "MapState": _map}
@@ -193,23 +194,14 @@ def _contents(state: FlinkState, operator: WindowOperator) -> Form:
     timed = element.serializer == _STREAM_ELEMENT
     declared, convert = _element(element.nested[0] if timed else element, operator)
     kind = window_contents.kind_of(operator.function, operator.evictor) if timed else ELEMENTS
-    if not timed:
-        return _typed(state.name, kind, declared, lambda values: [convert(value) for value in values])
+    stored = convert
     if kind == HELD:
-        return _typed(
-            state.name,
-            kind,
-            declared,
-            lambda records: [TimestampedValue(convert(record.value), record.timestamp) for record in records],
-        )
-    if kind == TIMED:
-        return _typed(
-            state.name,
-            kind,
-            declared,
-            lambda records: [(convert(record.value), record.timestamp) for record in records],
-        )
-    return _typed(state.name, ELEMENTS, declared, lambda records: [convert(record.value) for record in records])
+        stored = lambda record: TimestampedValue(convert(record.value), record.timestamp)  # noqa: E731
+    elif kind == TIMED:
+        stored = lambda record: (convert(record.value), record.timestamp)  # noqa: E731
+    elif timed:
+        stored = lambda record: convert(record.value)  # noqa: E731
+    return _typed(state.name, kind, declared, lambda values: list(map(stored, values)))
 
 
 def _element(serializer: Serializer, operator: WindowOperator) -> tuple[TypeInformation[Any], Convert]:
@@ -224,7 +216,7 @@ def _element(serializer: Serializer, operator: WindowOperator) -> tuple[TypeInfo
 
     def convert(either: Any) -> tuple[int, Any, Any]:
         value = converts[either.side](either.value)
-        return (1, value, None) if _SIDES[either.side] == 1 else (2, None, value)
+        return (1, value, None) if either.side == "first" else (2, None, value)
 
     return Types.TUPLE([Types.INT(), first.type, second.type]), convert
 

@@ -25,8 +25,9 @@ from penstock.job.folder.manifest import OperatorState, SourceState, StepManifes
 from penstock.job.restore.from_flink.keyed import Counts, KeyedPlan, keyed_plan, keyed_states
 from penstock.job.restore.from_flink.lists import OperatorStates, operator_states
 from penstock.job.restore.from_flink.losses import Loss, refuse
+from penstock.job.restore.from_flink.pickles import trusting_loads
 from penstock.job.restore.from_flink.positions import POSITIONS, has_positions, positions_for
-from penstock.job.restore.from_flink.python_state import PythonState, is_python, trusting_loads
+from penstock.job.restore.from_flink.python_state import PythonState, is_python
 from penstock.job.restore.matches import matched
 from penstock.job.restore.sizes import Planned
 from penstock.job.restore.taking_over import planned

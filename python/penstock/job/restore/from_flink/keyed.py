@@ -16,17 +16,17 @@ from penstock.flink.entries.entry import Entry
 from penstock.flink.entries.keyed import keyed_entries
 from penstock.flink.entries.raw import KEYED, raw_keyed_entries
 from penstock.flink.entries.readers import Unreadable, form_of
-from penstock.flink.entries.refusals import title, unreadable_file
+from penstock.flink.entries.refusals import title
 from penstock.flink.entries.selection import Selection
 from penstock.flink.handles import KeyGroupsHandle
 from penstock.flink.headers import KeyedHeader
 from penstock.flink.headers import StateInfo as FlinkState
 from penstock.flink.metadata import OperatorState, Subtask
 from penstock.flink.pyflink.states import PREFIX
-from penstock.flink.savepoint import FlinkSavepoint, Problem, problem_of
+from penstock.flink.savepoint import FlinkSavepoint, problem_of
 from penstock.flink.snapshots import Serializer
 from penstock.job.restore.from_flink.forms import Form, form_for, namespace_of
-from penstock.job.restore.from_flink.losses import Loss
+from penstock.job.restore.from_flink.losses import Loss, header_of
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash, subtask_of_key_group
@@ -73,11 +73,9 @@ def keyed_plan(savepoint: FlinkSavepoint, operator: OperatorState, taker: Stream
     plan, known = KeyedPlan(), dict[str, FlinkState]()
     for subtask in operator.subtasks:
         for handle in subtask.managed_keyed:
-            header = savepoint.header(handle)
+            header = header_of(savepoint, operator, handle)
             if header is None and isinstance(handle, KeyGroupsHandle):
                 continue  # without state
-            if isinstance(header, Problem) and header.missing:
-                raise unreadable_file(operator, f"{header.text}. Bring it back, from where the savepoint was taken.")
             if not isinstance(handle, KeyGroupsHandle) or not isinstance(header, KeyedHeader):
                 plan.lose(operator, ALL, _why(savepoint, operator, subtask))
                 continue

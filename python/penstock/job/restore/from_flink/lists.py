@@ -7,12 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.common.typesystem.conversions import same
 from penstock.errors import FlinkSavepointError
 from penstock.flink.columns.column import NoColumn
-from penstock.flink.columns.types import column_for
 from penstock.flink.entries.operator_state import operator_entries
-from penstock.flink.entries.readers import Unreadable, form_of
+from penstock.flink.entries.readers import Unreadable
 from penstock.flink.entries.refusals import title
 from penstock.flink.entries.selection import Selection
 from penstock.flink.entries.states import VALUE_SERIALIZER, serializer_of
@@ -20,7 +18,8 @@ from penstock.flink.headers import OperatorHeader
 from penstock.flink.headers import StateInfo as FlinkState
 from penstock.flink.metadata import OperatorState
 from penstock.flink.savepoint import FlinkSavepoint, Problem, problem_of
-from penstock.job.restore.from_flink.losses import Loss
+from penstock.job.restore.from_flink.forms import map_form
+from penstock.job.restore.from_flink.losses import Loss, header_of
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.operators.broadcast import BroadcastProcess
 from penstock.runtime.state.keyed import StateInfo
@@ -65,7 +64,7 @@ def operator_states(
         if any(places.offsets for handle in subtask.raw_operator for places in handle.states.values()):
             lose("", "it is raw, bytes that only the operator of Flink can read")
         for handle in subtask.managed_operator:
-            header = savepoint.header(handle)
+            header = header_of(savepoint, operator, handle)
             if not isinstance(header, OperatorHeader):
                 if header is not None:
                     lose("", problem_of(header).rstrip(".") if isinstance(header, Problem) else "its file is another")
@@ -74,7 +73,11 @@ def operator_states(
                 lose("", header.stopped.rstrip("."))
             states = {state.name: state for state in (*header.operator_states, *header.broadcast_states)}
             for name, places in handle.states.items():
-                if name in taken or not places.offsets or name not in states:
+                if name in taken or not places.offsets:
+                    continue
+                if name not in states:
+                    if not header.stopped:
+                        lose(name, "it is not described in its file")
                     continue
                 if states[name].type != "BROADCAST":
                     lose(name, _NO_LISTS)
@@ -97,14 +100,8 @@ def operator_states(
 def _broadcast(
     savepoint: FlinkSavepoint, operator: OperatorState, subtask: int, handle: Any, state: FlinkState
 ) -> tuple[dict[Any, Any], StateInfo]:
-    serializers = serializer_of(state, "KEY_SERIALIZER"), serializer_of(state, VALUE_SERIALIZER)
-    if not form_of(serializers[0]).hashable:
-        raise NoColumn(f"{serializers[0].text} is not a key that a dictionary of Python takes")
-    form_of(serializers[1])
-    key, value = map(column_for, serializers)
-    name, item = key.convert or same, value.convert or same
-    types = key.type, value.type
+    types, stored = map_form(serializer_of(state, "KEY_SERIALIZER"), serializer_of(state, VALUE_SERIALIZER))
     info = StateInfo(state.name, "MapState", tuple(map(serializer_class, types)), tuple(map(repr, types)))
     selection = Selection({state.name}, None)
     entries = operator_entries(savepoint, operator, subtask, handle, selection)
-    return {name(entry.key): item(entry.value) for entry in entries}, info
+    return stored({entry.key: entry.value for entry in entries}), info

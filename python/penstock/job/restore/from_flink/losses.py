@@ -7,6 +7,11 @@ from dataclasses import dataclass
 
 from penstock.errors import SavepointError
 from penstock.flink.cursor import plain
+from penstock.flink.entries.refusals import unreadable_file
+from penstock.flink.handles import KeyedHandle, OperatorHandle
+from penstock.flink.headers import KeyedHeader, OperatorHeader
+from penstock.flink.metadata import OperatorState
+from penstock.flink.savepoint import FlinkSavepoint, Problem
 
 _ALLOW = "execution.savepoint.ignore-unclaimed-state to true (--allow-non-restored-state, -n)"
 
@@ -24,6 +29,16 @@ class Loss:
         """One line about it."""
         what = "all its state" if not self.state else self.state
         return plain(f"{self.operator}: {what}: {self.reason}")
+
+
+def header_of(
+    savepoint: FlinkSavepoint, operator: OperatorState, handle: KeyedHandle | OperatorHandle
+) -> KeyedHeader | OperatorHeader | Problem | None:
+    """The header of a state file. FlinkSavepointError: the file is missing, which is not a loss that may be allowed."""
+    header = savepoint.header(handle)
+    if isinstance(header, Problem) and header.missing:
+        raise unreadable_file(operator, f"{header.text}. Bring it back, from where the savepoint was taken.")
+    return header
 
 
 def refuse(place: str, losses: Sequence[Loss]) -> SavepointError:

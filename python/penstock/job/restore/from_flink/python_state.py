@@ -19,8 +19,6 @@ from penstock.common.functions.state_descriptor import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from penstock.common.row import Row, RowKind
-from penstock.common.time import Instant
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
 from penstock.common.typesystem.conversions import same
 from penstock.flink.columns.types import has_lifetime
@@ -30,7 +28,7 @@ from penstock.flink.headers import StateInfo as FlinkState
 from penstock.flink.metadata import OperatorState, Subtask
 from penstock.flink.pyflink.coders import Loads
 from penstock.flink.pyflink.entries import TIMERS, PythonEntry, read_python_state
-from penstock.flink.pyflink.states import MERGED_WINDOWS, PREFIX, REDUCED
+from penstock.flink.pyflink.states import MERGED_WINDOWS, PREFIX, REDUCED, name_in_program
 from penstock.flink.savepoint import FlinkSavepoint
 from penstock.job.restore.from_flink.forms import KINDS, Form, merged, trigger_states
 from penstock.job.restore.from_flink.keyed import ALL, RAW, KeyedPlan
@@ -41,7 +39,6 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.operators import reduce, window_contents
 from penstock.runtime.operators.window import WindowOperator
-from penstock.runtime.state.class_changes import Reading
 from penstock.runtime.state.evolution import ACCUMULATORS, REDUCTIONS, TABLE, broadcast_form
 from penstock.runtime.state.keyed import StateInfo
 from penstock.runtime.state.redistribution import BROADCAST
@@ -85,7 +82,7 @@ class PythonState:
             plan.lose(operator, ALL, RAW)
             return plan
         for name, state in self._headers.items():
-            in_program = _in_program(name)
+            in_program = name_in_program(name)
             if name.startswith(TIMERS):
                 plan.timers.add(name)
             elif state.type != "KEY_VALUE":
@@ -107,7 +104,7 @@ class PythonState:
         for name, state in self._headers.items():
             if state.type != "BROADCAST":
                 continue
-            descriptor = self._descriptors.get(_in_program(name))
+            descriptor = self._descriptors.get(name_in_program(name))
             if not isinstance(descriptor, MapStateDescriptor):
                 losses.losses.append(Loss(title(self._operator), f"state {name!r}", _NOT_ASKED))
                 continue
@@ -171,30 +168,6 @@ class PythonState:
 def is_python(savepoint: FlinkSavepoint, operator: OperatorState) -> bool:
     """Whether an operator has state of Python functions in process mode."""
     return any(name.startswith(PREFIX) for name in savepoint.states(operator))
-
-
-def trusting_loads(data: bytes) -> Any:
-    """The object of a pickle that PyFlink has written, which can run any code. Rows and instants become those of
-    Penstock."""
-    return _TRUSTING.loads(data)
-
-
-def _row(names: list[str] | None, values: tuple[Any, ...], kind: RowKind) -> Row:
-    return Row.of_values(values, None if names is None else tuple(names), kind)
-
-
-_STAND_INS: Mapping[tuple[str, str], Any] = {
-    ("pyflink.common.types", "_create_row"): _row,
-    ("pyflink.common.types", "RowKind"): RowKind,
-    ("pyflink.common.time", "Instant"): Instant,
-}
-_TRUSTING = Reading({}, others=_STAND_INS)
-
-
-def _in_program(name: str) -> str:
-    """The name of a state in the program; of what ``reduce`` and the like keep, without a task's own end."""
-    name = name.removeprefix(PREFIX)
-    return REDUCED if name.startswith(REDUCED) else name
 
 
 def _texts(model: StateModel) -> list[str]:
