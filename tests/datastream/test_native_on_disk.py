@@ -9,16 +9,29 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from penstock.common import Types, WatermarkStrategy
+from penstock.common import Duration, Time, Types, WatermarkStrategy
 from penstock.datastream import (
     KeyedProcessFunction,
     ListStateDescriptor,
     MapStateDescriptor,
+    ProcessJoinFunction,
+    ProcessWindowFunction,
     StreamExecutionEnvironment,
+    TimeCharacteristic,
     ValueStateDescriptor,
 )
+from penstock.datastream.window import (
+    ContinuousEventTimeTrigger,
+    EventTimeSessionWindows,
+    SlidingEventTimeWindows,
+    TumblingEventTimeWindows,
+)
 from penstock.runtime import native
+from penstock.runtime.operators.native_counts import NativeCounts
+from penstock.runtime.operators.native_join import NativeJoin
 from penstock.runtime.operators.native_process_on_disk import NativeProcessOnDisk
+from penstock.runtime.operators.native_triggers import NativeTriggers
+from penstock.runtime.operators.native_windows import NativeWindows
 from penstock.runtime.state.disk.cached import CachedTable
 from tests.job.steps.evolving import environment, fed
 from tests.running import collected
@@ -92,6 +105,56 @@ def sessions(env: StreamExecutionEnvironment, records: Any) -> Any:
     return (timed.key_by(lambda value: value[0], TEXT).process(Sessions(), RECORD).uid("sessions"),)
 
 
+class Joined(ProcessJoinFunction):
+    """Both numbers of a pair, and its time."""
+
+    def process_element(self, left: Any, right: Any, ctx: Any) -> Iterator[Any]:
+        yield left[0], left[1] - right[1], ctx.get_timestamp()
+
+
+class Seen(ProcessWindowFunction):
+    """The numbers in a window, in Python."""
+
+    def process(self, key: Any, context: Any, elements: Any) -> Iterator[Any]:
+        print(end="")  # an effect, so that it is not compiled
+        yield f"{key}: {[value[1] for value in elements]}", context.window().start, context.window().end
+
+
+def disordered(records: Any) -> Any:
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(5))
+    strategy = strategy.with_timestamp_assigner(lambda value, _: value[2] - value[1] % 4)
+    return records.assign_timestamps_and_watermarks(strategy).set_parallelism(1).key_by(lambda value: value[0], TEXT)
+
+
+def panes(env: StreamExecutionEnvironment, records: Any) -> Any:
+    timed = disordered(records)
+    tumbling = timed.window(TumblingEventTimeWindows.of(Time.milliseconds(40))).sum(1).uid("sums")
+    sliding = timed.window(SlidingEventTimeWindows.of(Time.milliseconds(30), Time.milliseconds(10)))
+    return tumbling, sliding.process(Seen(), RECORD).uid("seen")
+
+
+def merged(env: StreamExecutionEnvironment, records: Any) -> Any:
+    windows = disordered(records).window(EventTimeSessionWindows.with_gap(Time.milliseconds(4)))
+    return (windows.allowed_lateness(3).reduce(lambda a, b: (a[0], a[1] + b[1], max(a[2], b[2]))).uid("sessions"),)
+
+
+def counted(env: StreamExecutionEnvironment, records: Any) -> Any:
+    keyed = records.key_by(lambda value: value[0], TEXT)
+    return (keyed.count_window(3).reduce(lambda a, b: (a[0], a[1] + b[1], b[2])).uid("counted"),)
+
+
+def triggered(env: StreamExecutionEnvironment, records: Any) -> Any:
+    windows = disordered(records).window(TumblingEventTimeWindows.of(Time.milliseconds(50)))
+    return (windows.trigger(ContinuousEventTimeTrigger.of(Time.milliseconds(15))).max_by(1).uid("triggered"),)
+
+
+def joined(env: StreamExecutionEnvironment, records: Any) -> Any:
+    env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
+    left, right = (records.filter(lambda value, side=side: value[2] % 2 == side).set_parallelism(1) for side in (0, 1))
+    pairs = disordered(left).interval_join(disordered(right)).between(Time.milliseconds(-6), Time.milliseconds(9))
+    return (pairs.process(Joined(), RECORD).uid("joined"),)
+
+
 def results(folder: Path, program: Any, runs: list[Run]) -> list[list[Any]]:
     """The results of a job that goes on with more records each time."""
     all_results = []
@@ -106,11 +169,29 @@ def results(folder: Path, program: Any, runs: list[Run]) -> list[list[Any]]:
     return all_results
 
 
+WHOLE = {
+    "roomy": [Run("auto", "disk", memory="8 mb")] * 3,
+    "tight": [Run("auto", "disk", memory="60 kb")] * 3,
+    "in turn": [Run("auto", "disk", memory="8 mb"), Run("off", "disk"), Run("auto", "memory")],
+    "the other way": [Run("off", "memory"), Run("auto", "disk", memory="8 mb"), Run("off", "disk")],
+    "scaled": [Run("auto", "disk", 1, "8 mb"), Run("auto", "disk", 3, "200 kb"), Run("auto", "disk", 2, "8 mb")],
+}
+"""For operators that native code has as a whole."""
+PROGRAMS: dict[Any, tuple[Any, str, dict[str, list[Run]]]] = {
+    summed: (CachedTable, "run", RUNS),
+    sessions: (NativeProcessOnDisk, "run_input", RUNS),
+    panes: (NativeWindows, "run", WHOLE),
+    merged: (NativeWindows, "run", WHOLE),
+    counted: (NativeCounts, "run", WHOLE),
+    triggered: (NativeTriggers, "run", WHOLE),
+    joined: (NativeJoin, "run_input", WHOLE),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("program", [summed, sessions])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_jobs_go_on(program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kind: Any = CachedTable if program is summed else NativeProcessOnDisk
-    name = "run" if program is summed else "run_input"
+    kind, name, all_runs = PROGRAMS[program]
     taken, take = list[int](), getattr(kind, name)
 
     def noted(self: Any, *arguments: Any) -> Any:
@@ -121,8 +202,20 @@ def test_jobs_go_on(program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(kind, name, noted)
     expected = results(tmp_path / "expected" / "job", program, [IN_MEMORY] * 3)
     assert not taken
-    assert all(len(some) > 2_500 for some in expected)
-    for title, runs in RUNS.items():
+    assert all(expected)
+    for title, runs in all_runs.items():
         taken.clear()
         assert results(tmp_path / title / "job", program, runs) == expected
-        assert sum(taken) > 1_000, title
+        assert sum(taken) > (100 if title == "tight" else 1_000), title
+
+
+@pytest.mark.parametrize(("memory", "fits"), [("8 mb", True), ("40 kb", False)])
+def test_windows_leave_native_code_before_they_take_too_much(
+    memory: str, fits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, flush = list[bool](), NativeWindows.flush
+    monkeypatch.setattr(NativeWindows, "flush", lambda self: (left.append(self.here), flush(self)))
+    runs = [Run("auto", "disk", memory=memory)]
+    values = results(tmp_path / "job", merged, runs)
+    assert values == results(tmp_path / "other" / "job", merged, [IN_MEMORY])
+    assert any(left) != fits

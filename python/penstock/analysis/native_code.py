@@ -26,8 +26,7 @@ from penstock.analysis.program import Program
 from penstock.analysis.states import functions_of
 from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import TypeInformation
-from penstock.compiler.operators import Compilation, Verdict, has_state_in_memory, keys_of
-from penstock.compiler.program import Refusal
+from penstock.compiler.operators import Compilation, Verdict, keys_of
 from penstock.display.tables import NO, QUIET, TITLE, YES, heading
 from penstock.display.text import visible
 from penstock.runtime import native
@@ -82,7 +81,7 @@ def verdicts_of(program: Program) -> tuple[OperatorVerdicts, ...]:
         operator = program.operators.get(node.id)
         if isinstance(operator, StreamOperator):
             ends = () if node.id in finders else _of_ends(operator, input_type(program, node, edges), program.settings)
-            parts = *ends, *_verdicts(compilation, operator, program.settings.disk_state)
+            parts = *ends, *_verdicts(compilation, operator)
             rows.append(OperatorVerdicts(node.id, node.name, type_of(operator), parts))
     return tuple(row for row in rows if row.functions)
 
@@ -104,16 +103,8 @@ def _of_ends(
     yield FunctionVerdict(PYTHON if reason else NATIVE, role, reason=reason)
 
 
-def _verdicts(compilation: Compilation, operator: StreamOperator, on_disk: bool) -> Iterator[FunctionVerdict]:
+def _verdicts(compilation: Compilation, operator: StreamOperator) -> Iterator[FunctionVerdict]:
     verdicts = compilation.verdicts(operator)
-    if on_disk and has_state_in_memory(operator):
-        refusal = Refusal("its native form has state in memory, and state is on disk (penstock.state.backend)")
-        verdicts = [
-            verdict
-            if number < len(keys_of(operator)) or verdict.refusal
-            else Verdict(PYTHON, verdict.function, refusal)
-            for number, verdict in enumerate(verdicts)
-        ]
     keys = len(keys_of(operator))
     roles = _KEYS if keys > 1 else ["key"] * keys
     of_function = "sink" if isinstance(operator, StreamSink) else "function"

@@ -262,12 +262,6 @@ def keys_of(operator: StreamOperator) -> list[KeyPartition]:
     return [partition for partition in partitions if partition is not None]
 
 
-def has_state_in_memory(operator: StreamOperator) -> bool:
-    """Whether the native form of an operator has all its keyed state in memory, so that there is none where state is on
-    disk."""
-    return isinstance(operator, (WindowOperator, IntervalJoin))
-
-
 def _has_state(operator: StreamOperator) -> bool:
     """Whether it is one of :data:`_ONE_BY_ONE` on a keyed stream, and its function has an ``open`` to get state."""
     if type(operator) not in _ONE_BY_ONE or operator.keyed is None:

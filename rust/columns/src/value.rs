@@ -1,6 +1,7 @@
 //! Values of Python while a function is evaluated on a record.
 
 use bumpalo::Bump;
+use ecow::EcoString;
 
 /// Native code cannot vouch for the result of a record: the Python function decides, with its result or its exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,5 +192,14 @@ impl Shape {
     pub fn attribute(&self, name: &str) -> Option<usize> {
         let hidden = self.class == 0 && (name.starts_with('_') || OF_ROWS.contains(&name));
         if hidden || self.is_dict() { None } else { self.position(name) }
+    }
+}
+
+/// Bytes of a text, or of bytes, that are elsewhere in memory: those of a short text are not.
+pub fn outside(value: Value<'_>) -> usize {
+    match value {
+        Value::Text(text) if text.len() > EcoString::INLINE_LIMIT => text.len() + 2 * size_of::<usize>(),
+        Value::Bytes(bytes) => bytes.len(),
+        _ => 0,
     }
 }

@@ -83,6 +83,11 @@ impl KeyedProcess {
         self.process.weight()
     }
 
+    /// How much memory state and timers take, in bytes. O(state).
+    fn memory(&self) -> usize {
+        self.process.memory()
+    }
+
     /// The time of the first timer, of event time or by the clock; None where there is none.
     fn next_due(&self, event_time: bool) -> Option<i64> {
         self.process.next_due(domain(event_time))

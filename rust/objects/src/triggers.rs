@@ -122,6 +122,11 @@ impl KeyedTriggers {
         self.windows.entries()
     }
 
+    /// How much memory they take, in bytes. O(windows, and items of accumulators).
+    fn memory(&self) -> usize {
+        self.windows.memory()
+    }
+
     /// Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``.
     fn has_objects(&self) -> bool {
         self.windows.has_objects()

@@ -22,12 +22,12 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.errors import StateError
-from penstock.runtime.chain import context
+from penstock.runtime.operators.native_process import NativeProcess
 from penstock.runtime.operators.native_process_on_disk import NativeProcessOnDisk
 from penstock.runtime.state.disk import memory, turns
-from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.disk.table import DiskTable
 from penstock.runtime.usercode.failure import OperatorFailure
+from tests.runtime.operators.on_disk import MEMORY, alone_on_disk, state_of
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.operators.process_functions import FUNCTIONS, LONG
 from tests.runtime.operators.test_native_process import RARE, BothProcesses, operator, steps_of
@@ -42,14 +42,6 @@ def all_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 RECORD = st.tuples(st.tuples(st.sampled_from("abcdefgh"), st.integers(-5, 9)), st.integers(-20, 60))
-MEMORY = [1, 5_000, 1 << 20]
-"""For none, for some, and for all."""
-
-
-def state_of(alone: Alone) -> Any:
-    """Values by place, and timers as they are in the heap."""
-    values = {(place, key): repr(value) for _, place, key, value in alone.state.entries()}
-    return values, [[(t.time, t.slot, t.key, t.namespace) for t in queue] for _, queue in alone.state.queues()]
 
 
 @dataclass
@@ -60,10 +52,7 @@ class OnDisk(BothProcesses):
 
     def __post_init__(self) -> None:
         self.python = Alone(self.spec, tracked=self.tracked)
-        with pytest.MonkeyPatch.context() as patch:
-            make = lambda key_hash, groups, clock=None: DiskKeyedState(key_hash, groups, clock, self.memory)  # noqa: E731
-            patch.setattr(context, "KeyedState", make)
-            self.native = Alone(self.spec, tracked=self.tracked)
+        self.native = alone_on_disk(self.spec, self.memory, tracked=self.tracked)
         self._enter()
 
     @property
@@ -138,8 +127,10 @@ class Keeping(KeyedProcessFunction):
             self.entries.clear()
 
 
-def expiring(cleanup: bool) -> StateTtlConfig:
+def expiring(cleanup: bool, shows: bool = False) -> StateTtlConfig:
     builder = StateTtlConfig.new_builder(Time.milliseconds(3))
+    if shows:
+        builder = builder.return_expired_if_not_cleaned_up()
     return (builder if cleanup else builder.disable_cleanup_in_background()).build()
 
 
@@ -206,13 +197,28 @@ def test_a_failure_of_the_disk_is_one_of_the_operator(call: str, monkeypatch: py
         both.take([(("a", 1), 0)])
 
 
-@pytest.mark.parametrize("cleanup", [False, True])
-def test_what_looks_at_other_keys_stays_in_python(cleanup: bool) -> None:
-    both = OnDisk(operator(Keeping(expiring(cleanup))), memory=1)
+@pytest.mark.parametrize(
+    ("cleanup", "shows", "kind"), [(False, True, NativeProcessOnDisk), (True, False, NativeProcess)]
+)
+def test_what_looks_at_other_keys_is_in_memory_as_a_whole(cleanup: bool, shows: bool, kind: type[Any]) -> None:
+    both = OnDisk(operator(Keeping(expiring(cleanup, shows))), memory=1 << 20)
+    for turn in range(5):
+        both.take([((f"key {key}", key), turn * 20 + key) for key in range(turn * 10, turn * 10 + 40)])
+        both.watermark(turn * 20)
+        both.wait_until(2 * turn)
+        both.check()
+    assert both.process.here
+    assert type(both.process) is kind
+    both.native.state.settle()
+    assert state_of(both.native) == state_of(both.python)
+
+
+def test_what_shows_the_order_of_other_keys_stays_in_python() -> None:
+    both = OnDisk(operator(Keeping(expiring(cleanup=True, shows=True))), memory=1 << 20)
     both.python.take(("a", 1), 0)
     both.segments[0].take_all(_native.Batch.of([("a", 1)], [0]))
     both.check()
-    assert both.stage.ready is not cleanup
+    assert not both.stage.ready
 
 
 class Replacing(KeyedProcessFunction):

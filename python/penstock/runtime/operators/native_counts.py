@@ -73,6 +73,7 @@ class NativeCounts(NativeStage):
         if out is not None and self._shows:
             self._show(out)
             out = None
+        self._keep_within(done - start)
         return out, [0 if out is None else len(out)], done, in_doubt
 
     def _show(self, fired: Any) -> None:
@@ -88,15 +89,14 @@ class NativeCounts(NativeStage):
         """How many more windows and numbers there are than entries in the tables."""
         if not self._here:
             return 0
-        known = sum(len(table) for name in (STATE, _COUNTS) if (table := self._state.find(name, GLOBAL_WINDOW)))
-        return len(self._windows) + int(self._windows.counting()) - known
+        known = map(self._state.number_of, (STATE, _COUNTS))
+        return len(self._windows) + int(self._windows.counting()) - sum(known)
 
     def _rows(self) -> tuple[list[Any], list[Any], list[Any]] | None:
         """The state in Python: contents, numbers of records, and contents that are changed in place."""
         if self._operator.shares or any(len(queue) for _, queue in self._state.queues()):
             return None
-        tables = dict(self._state.tables())
-        contents, counts = (self._only(tables.get(name, {})) for name in (STATE, _COUNTS))
+        contents, counts = (self._only(self._state.windows_of(name)) for name in (STATE, _COUNTS))
         if contents is None or counts is None:
             return None
         values, objects = apart([(key, 0, 0, value) for key, value in contents.items()], self._in_place)

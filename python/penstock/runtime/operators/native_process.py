@@ -87,19 +87,21 @@ class NativeProcess(TimedStage):
     # --- the function ---
 
     def leave(self, most: int) -> int:
-        return super().leave(most) if self._make_ready() else most
+        return super().leave(most) if self.make_ready() else most
 
     @property
     def ready(self) -> bool:
         """Whether native code takes records, now or after those that Python takes."""
         return self._windows is not None
 
-    def _make_ready(self) -> bool:
+    def make_ready(self) -> bool:
         """Begin, if that was not tried: the function is open. Whether its states are as the compiler took them."""
         if self._names is None:
             self._names = self._named() or []
             if self._names or not self._programs.states:
                 self._windows = self._build()
+            if self.ready:
+                self._operator.context.time.ahead = self
         return self.ready
 
     def _named(self) -> list[str] | None:
@@ -119,7 +121,7 @@ class NativeProcess(TimedStage):
             if default is not None and defaults[-1] is None:
                 return None
         self._lives, self._defaults = lives, defaults
-        return names
+        return names if self._bound is None or not any(map(_shows_order, lives)) else None
 
     def _build(self) -> Any:
         function, texts = self._operator.function, self._programs.methods
@@ -145,6 +147,7 @@ class NativeProcess(TimedStage):
         if order:
             emit_all(self._operator, self._programs.of_input(number)[1], out, dict(sides), order)
             out = None
+        self._shrink(done - start)
         return out, [0 if out is None else len(out)], done, in_doubt
 
     # --- time ---
@@ -175,7 +178,7 @@ class NativeProcess(TimedStage):
         while (due := self._windows.next_due(event_time)) is not None and due <= limit:
             if not self._make_due(limit, event_time):
                 return False
-            out, sides, order, _, in_doubt = self._windows.advance(event_time, limit, *self._times())
+            out, sides, order, done, in_doubt = self._windows.advance(event_time, limit, *self._times())
             self._watch_clock()
             if order:
                 emit_all(self._operator, self._programs.tags["on_timer"], out, dict(sides), order)
@@ -184,7 +187,7 @@ class NativeProcess(TimedStage):
             if in_doubt:
                 self.flush()
             else:
-                self._shrink()
+                self._shrink(done)
             if not self._here:
                 return False
         return True
@@ -193,8 +196,9 @@ class NativeProcess(TimedStage):
         """Have all that timers need that are due next; whether that can be."""
         return True
 
-    def _shrink(self) -> None:
-        """Forget what does not fit into memory."""
+    def _shrink(self, number: int) -> None:
+        """Forget what does not fit into memory, after so many records or timers."""
+        self._keep_within(number)
 
     # --- state ---
 
@@ -305,6 +309,11 @@ def _row_of_value(item: tuple[Any, Any]) -> tuple[Any, ...]:
 def dict_of(entries: list[Any], time: Any) -> Any:
     """What is stored for a row with the entries of a dict."""
     return dict(entries) if time is None else (dict(entries), time)
+
+
+def _shows_order(life: Lifetime | None) -> bool:
+    """Whether functions can see in which order values are looked at that may be over: a file has another order."""
+    return life is not None and life.size > 0 and life.shows
 
 
 def window_at(time: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.errors import StateError
 from penstock.runtime.operators.native_process import NativeProcess, dict_of
@@ -26,6 +26,7 @@ _TIMER = 1_024  # one part in so many of the memory is one timer
 class NativeProcessOnDisk(NativeProcess):
     """The function of an operator, with a part of its state."""
 
+    whole: ClassVar[bool] = False
     _state: DiskKeyedState
 
     def __init__(self, *arguments: Any) -> None:
@@ -40,11 +41,6 @@ class NativeProcessOnDisk(NativeProcess):
     def _build_of(self, *arguments: Any) -> Any:
         return self._functions.KeyedProcess(*arguments, partly=True)
 
-    @property
-    def here(self) -> bool:
-        """Whether native code has a part of the state, and Python knows only what was written of it."""
-        return self._here
-
     # --- turns ---
 
     def run_input(self, number: int, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
@@ -54,9 +50,7 @@ class NativeProcessOnDisk(NativeProcess):
         keys, end = self._windows.begin(number, batch, start, min(end, start + self._turns.most))
         if end == start or not self._bring(keys):
             return None, [0], start, True
-        done = super().run_input(number, batch, start, end)
-        self._shrink()
-        return done
+        return super().run_input(number, batch, start, end)
 
     def _make_due(self, limit: int, event_time: bool) -> bool:
         """Bring the keys of the timers that are due next; whether they fit."""
@@ -82,8 +76,7 @@ class NativeProcessOnDisk(NativeProcess):
         rows = self._rows_of(kind, dict(zip(slots, values, strict=True)))
         return None if rows is None else self._functions.Batch.of(rows)
 
-    def _shrink(self) -> None:
-        """Forget what does not fit into memory."""
+    def _shrink(self, number: int) -> None:
         state = self._state
         self._turns.adapt(self._windows.mean(), state.native_memory())
         if self._windows.is_over(state.native_memory()):

@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, repeat
-from typing import Any
+from typing import Any, ClassVar
 
+from penstock.runtime.state.disk.keyed import DiskKeyedState
+from penstock.runtime.state.disk.whole import WholeState
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.python_turn import PythonTurn
 from penstock.runtime.state.timers import Timer, TimerQueue
@@ -15,15 +17,20 @@ from penstock.runtime.state.timers import Timer, TimerQueue
 
 class NativeStage(ABC):
     """Its native ``windows``, or what there is instead, have the state of the operator, or Python has it. With a
-    ``run`` it is a :class:`~penstock.runtime.chain.operator.KeyedStage`."""
+    ``run`` it is a :class:`~penstock.runtime.chain.operator.KeyedStage`. Where state is on disk, the native windows
+    have it as long as all of it fits into memory."""
+
+    whole: ClassVar[bool] = True
+    """Whether they have all of the state or nothing of it."""
 
     def __init__(self, windows: Any, state: KeyedState) -> None:
         self._windows, self._state = windows, state
         self._here = False  # whether the native windows have the state
         self._turn = PythonTurn()
-        if (
-            state.passed_on and state.holds_dicts
-        ):  # perhaps for a few records only, as where the workers of Spark change with each step
+        self._bound: WholeState | None = None
+        if self.whole and isinstance(state, DiskKeyedState):
+            self._bound = WholeState(state.native_memory)
+        if state.passed_on and self.whole:  # perhaps for a few records, as where the workers change with each step
             self._turn.begin(state.size())
         state.caches.append(self.settle)
         state.holders.append(self._more)
@@ -44,6 +51,11 @@ class NativeStage(ABC):
         """How much there is to be moved where Python takes the state, in entries."""
         return len(self._windows)
 
+    @property
+    def here(self) -> bool:
+        """Whether native code has the state, and Python knows only what was written of it."""
+        return self._here
+
     def leave(self, most: int) -> int:
         """How many of the next records Python is to take, at the most so many."""
         if not self._here and not self._turn:
@@ -52,10 +64,20 @@ class NativeStage(ABC):
 
     def _take_over(self) -> bool:
         """Have the native windows take the state; whether it fits."""
-        rows = self._rows()
+        bound = self._bound
+        rows = self._rows() if bound is None or bound.may_fit(self._state.size()) else None
         self._here = rows is not None and self._windows.load(*rows)
         self._turn.note_fit(self._here)
+        if bound is not None and self._here:
+            self._state.ahead = self  # type: ignore[attr-defined]
         return self._here
+
+    def _keep_within(self, number: int) -> None:
+        """Give the state up if it takes too much memory, after so many records or timers."""
+        if self._bound is not None and self._here:
+            windows = self._windows
+            if self._bound.is_over(number, len(windows), windows.memory):
+                self.flush()
 
     def flush(self) -> None:
         """Bring the state in Python up to date; from now on Python has it."""

@@ -29,6 +29,7 @@ from penstock.runtime.operators.native_windows import (
     shows_windows,
     spans_of,
 )
+from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.state.store import TRIGGERS, handle_of
 from penstock.runtime.state.tracked_tables import frozen
 from penstock.runtime.usercode.functions import simple_name
@@ -246,7 +247,9 @@ class NativeTriggers(NativeWindows):
             return None, [0], start, True
         taken = self._windows.run(batch, start, end, *self._times())
         self._watch_clock()
-        return self._hand_on(batch, *taken)
+        done = self._hand_on(batch, *taken)
+        self._keep_within(done[2] - start)
+        return done
 
     # --- time ---
 
@@ -275,9 +278,8 @@ class NativeTriggers(NativeWindows):
     def _more(self) -> int:
         if not self._here:
             return 0
-        remembered = (table for tables in self._remembered() for table in tables.values())
-        known = [*self._tables().values(), *remembered, self._state.find(SESSIONS) or (), self._counts()]
-        return int(self._windows.entries()) - sum(map(len, known))
+        known = [STATE, SESSIONS, *self._memories, *([] if self._counter is None else [self._counter])]
+        return int(self._windows.entries()) - sum(map(self._state.number_of, known))
 
     def _weight(self) -> int:
         return self._windows.entries()
@@ -291,8 +293,7 @@ class NativeTriggers(NativeWindows):
 
     def _remembered(self) -> list[Mapping[Any, Any]]:
         """The memories of the trigger, by window and key."""
-        tables = dict(self._state.tables()) if self._memories else {}
-        of_names = (tables.get(name, {}) for name in self._memories)
+        of_names = map(self._state.windows_of, self._memories)
         return [{window: table for window, table in windows.items() if table} for windows in of_names]
 
     def _memory_rows(self) -> list[Any] | None:
@@ -312,8 +313,8 @@ class NativeTriggers(NativeWindows):
     def _rows(self) -> tuple[list[Any], ...] | None:
         """The state in Python: sets of sessions, contents, what is remembered, timers of both kinds, how many records
         keys have had, and contents that are changed in place."""
-        tables, remembered = self._tables(), self._memory_rows()
-        queues = [list(self._state.event_timers), list(self._state.processing_timers)]
+        tables, remembered = self._state.windows_of(STATE), self._memory_rows()
+        queues = [queue.as_heap() for _, queue in self._state.queues()]
         windows = [
             *tables,
             *chain(*self._remembered()),

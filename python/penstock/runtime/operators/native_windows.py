@@ -245,7 +245,9 @@ class NativeWindows(TimedStage):
         taken = self._windows.run(batch, start, end, watermark, now)
         if now is not None:
             self._time.clock.add(self._time)
-        return self._hand_on(batch, *taken)
+        done = self._hand_on(batch, *taken)
+        self._keep_within(done[2] - start)
+        return done
 
     def _hand_on(
         self, batch: Any, out: Any, late: list[int], dropped: int, done: int, in_doubt: bool
@@ -298,7 +300,8 @@ class NativeWindows(TimedStage):
             if in_doubt:
                 self.flush()
                 return False
-        return True
+        self._keep_within(0)
+        return self._here
 
     def _advance(self, limit: int, event_time: bool) -> tuple[Any, bool, bool]:
         """Some results, whether more timers are due, and whether the next one is doubtful."""
@@ -316,18 +319,14 @@ class NativeWindows(TimedStage):
         """How many more windows there are than entries in the tables, those of sessions included."""
         if not self._here:
             return 0
-        listed = self._state.find(SESSIONS) or ()
-        return len(self._windows) - sum(map(len, self._tables().values())) - len(listed)
-
-    def _tables(self) -> Any:
-        return dict(self._state.tables()).get(STATE, {})
+        return len(self._windows) - self._state.number_of(STATE) - self._state.number_of(SESSIONS)
 
     def _rows(self) -> tuple[list[Any], ...] | None:
         """The state in Python: sets of sessions, contents, timers, and contents that are changed in place."""
         other = self._state.processing_timers if self._event_time else self._state.event_timers
         if len(other) or self._operator.shares:
             return None
-        tables, timers = self._tables(), list(self._queue)
+        tables, timers = self._state.windows_of(STATE), self._queue.as_heap()
         windows = [*tables, *(timer.namespace for timer in timers), *self._sessions()]
         if not all(type(window) is TimeWindow for window in windows):
             return None

@@ -158,7 +158,7 @@ class _Window(Yielding):
     def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
         spec, context, state, keyed = self._spec, self.context, self._state, self.keyed
         assert keyed is not None
-        if isinstance(context.time, BatchTime) or not state.suits_native:
+        if isinstance(context.time, BatchTime) or not state.has_native_keys:
             return None
         kind = kind_of_windows(spec.assigner, spec.trigger, spec.evictor)
         if kind == "counted":

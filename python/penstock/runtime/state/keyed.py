@@ -125,11 +125,6 @@ class KeyedState:
         they are."""
         return self.has_own_forms or self.key_hash.canonical is tuple or is_of_days(self.key_hash.key_type)
 
-    @property
-    def suits_native(self) -> bool:
-        """Whether native code can have the state as a whole."""
-        return self.holds_dicts and self.has_native_keys
-
     def group(self, key: Any) -> int:
         return key_group_of_hash(self.key_hash.hash(key), self.max_parallelism)
 
@@ -227,6 +222,14 @@ class KeyedState:
     def tables(self) -> Iterable[tuple[str, Mapping[Any, Table]]]:
         self.bring_back()
         return self._tables.items()
+
+    def windows_of(self, name: str) -> Mapping[Any, Table]:
+        """The tables of a state by their windows."""
+        return dict(self.tables()).get(name, {})
+
+    def number_of(self, name: str) -> int:
+        """How many values a state has. O(windows)."""
+        return sum(map(len, self._tables.get(name, {}).values()))
 
     def others(self, name: str) -> Iterator[tuple[str, Mapping[Any, Table]]]:
         """The tables of all other states."""

@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use super::DEPTH;
-use crate::value::{Doubt, Unit, Value};
+use crate::value::{Doubt, Unit, Value, outside};
 
 /// Integers of a set that are looked through one by one.
 const FEW: usize = 16;
@@ -27,6 +27,18 @@ pub enum Item {
     Tuple(Box<[Item]>),
     /// A list or set, by its number.
     Object(u32),
+}
+
+impl Item {
+    /// How much memory it takes elsewhere, in bytes, but for objects. Recursive, to a fixed depth.
+    pub fn memory(&self) -> usize {
+        match self {
+            Self::Text(text) => outside(Value::Text(text)),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Tuple(items) => size_of_val(&**items) + items.iter().map(Self::memory).sum::<usize>(),
+            _ => 0,
+        }
+    }
 }
 
 /// The elements of a set in the order in which they were added.
@@ -52,6 +64,17 @@ impl Elements {
         match self {
             Self::Ints { order, .. } => order.len(),
             Self::Mixed { items, .. } => items.len(),
+        }
+    }
+
+    /// How much memory they take elsewhere, in bytes. O(elements).
+    pub fn memory(&self) -> usize {
+        match self {
+            Self::Ints { order, known } => order.capacity() * size_of::<i64>() + known.allocation_size(),
+            Self::Mixed { items, index } => {
+                let of_items: usize = items.iter().map(Item::memory).sum();
+                items.capacity() * size_of::<Item>() + index.allocation_size() + of_items
+            }
         }
     }
 

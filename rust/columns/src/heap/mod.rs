@@ -128,6 +128,17 @@ impl Heap {
         }
     }
 
+    /// How much memory all of them take, in bytes. O(items).
+    pub fn memory(&self) -> usize {
+        let of = |object: &Object| match object {
+            Object::Free => 0,
+            Object::List(items) => items.capacity() * size_of::<Item>() + items.iter().map(Item::memory).sum::<usize>(),
+            Object::Set(elements) => elements.memory(),
+            Object::Dict(pairs) => pairs.memory(),
+        };
+        self.objects.capacity() * size_of::<Object>() + self.objects.iter().map(of).sum::<usize>()
+    }
+
     /// Whether it is a list.
     pub fn is_list(&self, number: u32) -> bool {
         matches!(self.objects[number as usize], Object::List(_))

@@ -22,6 +22,12 @@ impl Pairs {
         self.items.len()
     }
 
+    /// How much memory they take elsewhere, in bytes. O(entries).
+    pub fn memory(&self) -> usize {
+        let of_items: usize = self.items.iter().map(|(key, value)| key.memory() + value.memory()).sum();
+        self.items.capacity() * size_of::<(Item, Item)>() + self.index.allocation_size() + of_items
+    }
+
     /// The place of a key.
     #[inline]
     pub fn find(&self, key: &Item, hasher: &FixedState) -> Option<usize> {

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use ecow::EcoString;
 
-use self::memory::outside;
 use crate::column::{DEPTH, Refusal};
-use crate::value::{Shape, Unit, Value};
+use crate::value::{Shape, Unit, Value, outside};
 
 /// Items of a list at the most: a list is read and compared as a whole whenever it changes.
 const MOST_ITEMS: usize = 64;

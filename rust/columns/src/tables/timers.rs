@@ -32,6 +32,11 @@ impl Timers {
         self.heap.len() - 1
     }
 
+    /// How much memory they take, in bytes.
+    pub fn memory(&self) -> usize {
+        self.heap.capacity() * size_of::<Timer>() + self.places.capacity() * size_of::<u32>()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -3,7 +3,7 @@ with namespaces is one :class:`DiskTable`, because there may be as many namespac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
 from types import ModuleType
 from typing import Any, cast
 
@@ -193,6 +193,17 @@ class DiskKeyedState(KeyedState):
     def find(self, name: str, namespace: Any = VOID) -> Table | None:
         tables = self._plain if namespace is VOID else self._spaced
         return self.table(name, namespace) if name in tables else None
+
+    def windows_of(self, name: str) -> Mapping[Any, Table]:
+        """Copies of the tables of a state by their windows. O(values of the state)."""
+        self.bring_back()
+        tables: dict[Any, Table] = {}
+        for (window, slot), value in self._spaced[name].items() if name in self._spaced else ():
+            tables.setdefault(window, {})[slot] = value
+        return tables
+
+    def number_of(self, name: str) -> int:
+        return sum(len(tables[name]) for tables in (self._plain, self._spaced) if name in tables)
 
     def drop(self, name: str, namespace: Any = VOID) -> Any:
         self.bring_back()

@@ -1,9 +1,6 @@
 //! The memory that cells take.
 
-use ecow::EcoString;
-
 use super::{Cells, Data};
-use crate::value::Value;
 
 impl Cells {
     /// How much memory the values take, in bytes. Recursive, to the depth of a column.
@@ -39,18 +36,10 @@ impl Cells {
     }
 }
 
-/// Bytes of a text, or of bytes, that are elsewhere in memory: those of a short text are not.
-pub fn outside(value: Value<'_>) -> usize {
-    match value {
-        Value::Text(text) if text.len() > EcoString::INLINE_LIMIT => text.len() + 2 * size_of::<usize>(),
-        Value::Bytes(bytes) => bytes.len(),
-        _ => 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Value;
 
     #[test]
     fn memory_is_that_of_what_is_there() {

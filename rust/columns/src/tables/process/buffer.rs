@@ -80,6 +80,12 @@ impl Buffer {
         groups.sort_unstable_by_key(|&(bucket, place, _)| (bucket, place));
     }
 
+    /// How much memory they take, in bytes. O(records).
+    pub fn memory(&self) -> usize {
+        let records: usize = self.entries.iter().map(|entry| entry.record.memory()).sum();
+        size_of::<Self>() + self.entries.capacity() * size_of::<Entry>() + records
+    }
+
     /// How many records.
     pub fn len(&self) -> usize {
         self.entries.len()

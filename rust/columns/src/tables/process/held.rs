@@ -73,10 +73,11 @@ impl Step {
 }
 
 impl Held {
-    /// How much memory it takes elsewhere, in bytes, but for the records of a join.
+    /// How much memory it takes elsewhere, in bytes.
     pub(super) fn memory(&self) -> usize {
         match self {
-            Self::Nothing | Self::Buffer(_) => 0,
+            Self::Nothing => 0,
+            Self::Buffer(buffer) => buffer.memory(),
             Self::Value(value) => value.memory(),
             Self::List(items) => items.capacity() * size_of::<Kept>() + items.iter().map(Kept::memory).sum::<usize>(),
             Self::Map(map) => map.entries().map(|(_, _, key, value)| ENTRY + key.memory() + value.memory()).sum(),

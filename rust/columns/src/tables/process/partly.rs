@@ -130,6 +130,11 @@ impl Store {
         KEY + self.keys.memory() / self.keys.len().max(1)
     }
 
+    /// How much memory all keys take, in bytes. O(what they have).
+    pub(super) fn memory(&self) -> usize {
+        self.index.iter().map(|&number| self.memory_of(number)).sum()
+    }
+
     /// Whether it is time to forget keys, where so much memory may be taken. O(1), but for one look at all keys whenever as much
     /// as a quarter of that has come.
     fn is_over(&mut self, bytes: usize) -> bool {
@@ -137,7 +142,7 @@ impl Store {
         if measured + added <= bytes {
             return false;
         }
-        let now = self.index.iter().map(|&number| self.memory_of(number)).sum();
+        let now = self.memory();
         let mean = now / self.index.len().max(1);
         if let Some(partly) = self.partly.as_deref_mut() {
             (partly.measured, partly.added, partly.mean) = (now, 0, mean);
@@ -238,6 +243,11 @@ impl Process {
     /// How much memory a key took when it was last asked whether it is time to forget some, and that was looked at; 0 before.
     pub fn mean(&self) -> usize {
         self.store.partly.as_deref().map_or(0, |partly| partly.mean)
+    }
+
+    /// How much memory state and timers take, in bytes. O(state).
+    pub fn memory(&self) -> usize {
+        self.store.memory() + self.timers.memory()
     }
 
     /// How many keys have state here.

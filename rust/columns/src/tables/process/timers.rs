@@ -34,6 +34,11 @@ impl Timers {
         admit(&mut self.event) && admit(&mut self.clock)
     }
 
+    /// How much memory they take, in bytes.
+    pub fn memory(&self) -> usize {
+        self.event.memory() + self.clock.memory()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.event.timers().is_empty() && self.clock.timers().is_empty()

@@ -93,6 +93,11 @@ impl CountWindows {
         self.entries.full()
     }
 
+    /// How much memory they take, in bytes. O(windows).
+    pub fn memory(&self) -> usize {
+        self.entries.memory() + self.counts.capacity() * size_of::<i64>()
+    }
+
     /// Whether accumulators are changed in place.
     pub fn has_objects(&self) -> bool {
         self.entries.objects.is_some()

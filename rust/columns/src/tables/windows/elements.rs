@@ -19,6 +19,12 @@ pub struct Elements {
 }
 
 impl Elements {
+    /// How much memory they take, in bytes. O(windows).
+    pub fn memory(&self) -> usize {
+        let numbers = self.uses.capacity() + self.free.capacity() + self.windows.iter().map(Vec::capacity).sum::<usize>();
+        self.records.memory() + numbers * size_of::<u32>() + self.windows.capacity() * size_of::<Vec<u32>>()
+    }
+
     /// Whether a record can be here. It never changes: a function that changed one would change it in other windows too.
     pub fn admits(&mut self, record: Value<'_>) -> bool {
         record.is_frozen() && self.uses.len() < u32::MAX as usize && self.records.admits(record)

@@ -107,6 +107,18 @@ impl Entries {
         self.full
     }
 
+    /// How much memory all of it takes, in bytes. O(windows, and items of accumulators).
+    pub fn memory(&self) -> usize {
+        let elements = self.elements.as_ref().map_or(0, Elements::memory);
+        let objects = self.objects.as_ref().map_or(0, |roots| roots.heap.memory() + roots.numbers.capacity() * size_of::<u32>());
+        let windows = (self.windows.capacity() + self.kept.capacity()) * size_of::<Window>();
+        let entries = windows + self.hashes.capacity() * size_of::<u64>() + self.flags.capacity() * size_of::<u16>();
+        let numbers = self.free.capacity() + self.changed.capacity() + self.gone.capacity();
+        let moves = self.moves.capacity() * size_of::<(bool, u32)>() + numbers * size_of::<u32>();
+        let values = self.keys.memory() + self.values.memory() + elements + objects;
+        values + entries + self.index.allocation_size() + moves + self.timers.memory()
+    }
+
     /// The timers.
     pub fn timers(&self) -> &Timers {
         &self.timers

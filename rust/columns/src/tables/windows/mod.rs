@@ -134,6 +134,11 @@ impl Windows {
         self.entries.full()
     }
 
+    /// How much memory they take, in bytes. O(windows).
+    pub fn memory(&self) -> usize {
+        self.entries.memory()
+    }
+
     /// Whether accumulators are changed in place.
     pub fn has_objects(&self) -> bool {
         self.entries.objects.is_some()

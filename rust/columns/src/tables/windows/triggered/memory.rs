@@ -26,6 +26,13 @@ impl Memory {
         self.count
     }
 
+    /// How much memory they take, in bytes. O(windows).
+    pub fn size(&self) -> usize {
+        let of_values: usize = self.values.iter().flatten().map(Kept::memory).sum();
+        let slots = self.values.capacity() * size_of::<Option<Kept>>() + self.flags.capacity();
+        of_values + slots + self.changed.capacity() * size_of::<u32>()
+    }
+
     fn weight(of_states: bool, value: Option<&Kept>) -> usize {
         match value.map(Kept::value) {
             Some(Value::Tuple(values)) if of_states => values.iter().filter(|value| !matches!(value, Value::None)).count(),

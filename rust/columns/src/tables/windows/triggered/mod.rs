@@ -125,6 +125,11 @@ impl TriggerWindows {
         self.len() + self.state.memory.len() + self.state.living + self.state.seen.len()
     }
 
+    /// How much memory they take, in bytes. O(windows).
+    pub fn memory(&self) -> usize {
+        self.state.size()
+    }
+
     /// Whether accumulators are changed in place.
     pub fn has_objects(&self) -> bool {
         self.state.entries.objects.is_some()

@@ -41,6 +41,12 @@ impl Queue {
         Self { heap, timers: Vec::new(), free: Vec::new(), index, hasher, moves: Vec::new() }
     }
 
+    fn memory(&self) -> usize {
+        let timers = self.timers.capacity() * size_of::<(u32, i64)>() + self.free.capacity() * size_of::<u32>();
+        let moves = self.moves.capacity() * size_of::<(bool, u32, i64)>();
+        self.heap.memory() + timers + self.index.allocation_size() + moves
+    }
+
     fn add(&mut self, window: u32, time: i64, sorts: bool) -> bool {
         let (hash, timers) = (self.hasher.hash_one((window, time)), &self.timers);
         if self.index.find(hash, |&id| timers[id as usize] == (window, time)).is_some() {
@@ -88,6 +94,11 @@ impl Queues {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.event.heap.is_empty() && self.clock.heap.is_empty()
+    }
+
+    /// How much memory they take, in bytes.
+    pub fn memory(&self) -> usize {
+        self.event.memory() + self.clock.memory() + self.counts.capacity() * size_of::<u32>()
     }
 
     /// How many timers a window has.

@@ -49,6 +49,11 @@ impl State {
         Self { entries, queues: Queues::default(), memory: Memory::default(), living: 0, seen: Table::default() }
     }
 
+    /// How much memory all of it takes, in bytes. O(windows).
+    pub fn size(&self) -> usize {
+        self.entries.memory() + self.queues.memory() + self.memory.size() + self.seen.memory()
+    }
+
     /// The number of a window of a key. Doubt: it was another one before, and Python does not know that it is over.
     pub fn find(&self, hash: u64, key: Value<'_>, window: Window) -> Result<Option<usize>, Doubt> {
         let number = self.entries.find(hash, key, window);
