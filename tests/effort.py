@@ -6,7 +6,7 @@ from __future__ import annotations
 from hypothesis import settings
 
 _EXAMPLES = settings().max_examples
-QUICK, SWEEP = _EXAMPLES < 30, _EXAMPLES > 30
+QUICK, SWEEP = _EXAMPLES < 20, _EXAMPLES > 20
 
 
 def one_of(test: int, quick: int) -> int:
@@ -20,6 +20,6 @@ def one_of(test: int, quick: int) -> int:
 
 
 def examples(count: int) -> int:
-    """How many random examples a test takes where others take a hundred: three tenths of them in `make test`, a fifth
-    in `make check`, five times as many in `make sweep`."""
+    """How many random examples a test takes where others take a hundred: a fifth of them in `make test`, an eighth in
+    `make check`, five times as many in `make sweep`."""
     return max(1, count * _EXAMPLES // 100)

@@ -20,7 +20,7 @@ PARTS = 16
 SAMPLE = covering()
 STEP = one_of(test=len(SAMPLE), quick=len(SAMPLE))
 """Each program gets one setting of the sample, the next program the next one."""
-ONE_OF = one_of(test=4, quick=6)
+ONE_OF = one_of(test=6, quick=8)
 """One in so many programs."""
 INEXACT = [setting for setting in everything() if all(setting[knob] == DEFAULT[knob] for knob in EXACT)]
 

@@ -16,6 +16,7 @@ import pytest
 from penstock.common import Configuration, Instant, Row
 from penstock.datastream import SourceFunction, StreamExecutionEnvironment, TimeCharacteristic
 from penstock.errors import SavepointError
+from tests.effort import one_of
 from tests.moves.golden import lines, savepoint
 from tests.moves.programs import PROGRAMS, RECORD
 
@@ -119,7 +120,7 @@ def test_a_program_means_what_it_means_in_flink(name: str) -> None:
     assert all(bag(now) == bag(line["whole"]) for line in versions)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", list(PROGRAMS)[:: one_of(test=3, quick=7)])
 def test_a_program_does_not_go_on_without_its_state(name: str) -> None:
     """Otherwise the tests below would say nothing."""
     line = next(line for line in lines() if line["name"] == name)
@@ -127,13 +128,13 @@ def test_a_program_does_not_go_on_without_its_state(name: str) -> None:
 
 
 @only_restored
-@pytest.mark.parametrize("move", MOVES)
+@pytest.mark.parametrize("move", list(MOVES)[:: one_of(test=3, quick=7)])
 def test_a_job_of_flink_goes_on(move: str) -> None:
     goes_on(MOVES[move], MOVES[move]["parallelism"])
 
 
 @only_restored
-@pytest.mark.parametrize(("move", "parallelism"), RESCALED)
+@pytest.mark.parametrize(("move", "parallelism"), RESCALED[:: one_of(test=3, quick=7)])
 def test_a_job_of_flink_goes_on_with_other_subtasks(move: str, parallelism: int) -> None:
     goes_on(MOVES[move], parallelism)
 
