@@ -75,6 +75,8 @@ def test_an_import_says_what_has_come_over(penstock, counts, tmp_path):
     assert sorted(run.stdout.splitlines()) == [f"k0: {before('k0') + 1}", f"k1: {before('k1') + 1}", "never: 1"]
     again = penstock("savepoint", "import", source, counts(), tmp_path / "new")
     assert (again.exit_code, "There is a savepoint already" in " ".join(again.stderr.split())) == (1, True)
+    ours = penstock("savepoint", "import", tmp_path / "new", counts(), tmp_path / "newer")
+    assert (ours.exit_code, "is a savepoint of Penstock already" in " ".join(ours.stderr.split())) == (1, True)
 
 
 def test_state_that_does_not_come_over_is_refused_and_named(penstock, counts, tmp_path, caplog):

@@ -18,7 +18,7 @@ from penstock.flink.entries.refusals import title
 from penstock.flink.entries.selection import Selection
 from penstock.flink.entries.walk import entries_of
 from penstock.flink.metadata import OperatorState as FlinkOperator
-from penstock.flink.places import newest
+from penstock.flink.places import is_flinks, newest
 from penstock.flink.pyflink.coders import Loads
 from penstock.flink.savepoint import FlinkSavepoint, read_savepoint
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest
@@ -103,12 +103,18 @@ def import_savepoint(
 ) -> ImportedSavepoint:
     """Make a savepoint of ours of one of Flink: :func:`import_state` with a place, a path or URL, that stays.
 
-    Raises SavepointError: as :func:`import_state`; or there is a savepoint already, or it cannot be written there.
+    Raises SavepointError: as :func:`import_state`; or ``place`` has one of ours; or there is a savepoint already, or it
+    cannot be written there.
     """
     target = real_place(new)
     storage, path = storage_of(target), join(target, NAME)
     if storage.size(path) is not None:
         raise exists(path)
+    if not is_flinks(place) and storage_of(own := real_place(place)).size(join(own, NAME)) is not None:
+        raise SavepointError(
+            f"{place!r} is a savepoint of Penstock already. Begin from it as it is: `penstock run --from-savepoint`, "
+            "or execution.savepoint.path."
+        )
     try:
         imported = import_state(place, pipeline, target, allow=allow, loads=loads)
         if is_local(target):
