@@ -94,6 +94,9 @@ class KeyedWindows:
         seeing: Program | None = None,
     ) -> KeyedWindows: ...
     def __len__(self) -> int: ...
+    def memory(self) -> int:
+        """How much memory they take, in bytes. O(windows, and items of accumulators)."""
+
     def has_objects(self) -> bool:
         """Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``."""
 
@@ -134,7 +137,9 @@ class KeyedWindows:
             The results, or None; whether more timers are due; whether the next one is doubtful, so that Python goes on.
         """
 
-    def news(self) -> tuple[list[Batch], list[Batch], list[Batch], list[Batch], bool, list[Batch], list[Any]]:
+    def news(
+        self,
+    ) -> tuple[list[Batch], list[Batch], list[Batch], list[Batch], bool, list[Batch], list[Any], list[bool]]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
         Returns:
@@ -142,7 +147,7 @@ class KeyedWindows:
             contents); of windows that merge and are over (key, start, end); of new ones (key, start, end, and start and end of
             the one under whose name the contents are). Whether all timers follow, as they are in the heap, or what has been
             done with them; and these (whether added, time, key, start, end). Accumulators that are changed in place: then there is
-            None instead of the contents.
+            None instead of the contents. Of which contents Python has others.
 
         Raises:
             ValueError: something of it cannot be in a batch.
@@ -198,6 +203,9 @@ class KeyedCounts:
         seeing: Program | None = None,
     ) -> KeyedCounts: ...
     def __len__(self) -> int: ...
+    def memory(self) -> int:
+        """How much memory they take, in bytes. O(windows, and items of accumulators)."""
+
     def has_objects(self) -> bool:
         """Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``."""
 
@@ -220,13 +228,13 @@ class KeyedCounts:
             ValueError: there are not so many records.
         """
 
-    def news(self) -> tuple[list[Batch], list[Batch], list[Batch], list[Any]]:
+    def news(self) -> tuple[list[Batch], list[Batch], list[Batch], list[Any], list[bool]]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
         Returns:
             Batches of empty windows (key and two numbers), of what is in others (key, two numbers, contents), and of how many
             records came since these fired (key, number). Accumulators that are changed in place: then there is None instead of
-            the contents.
+            the contents. Of which contents Python has others.
 
         Raises:
             ValueError: something of it cannot be in a batch.

@@ -36,6 +36,9 @@ class KeyedProcess:
         partly: bool = False,
     ) -> KeyedProcess: ...
     def __len__(self) -> int: ...
+    def memory(self) -> int:
+        """How much memory state and timers take, in bytes. O(state)."""
+
     def weight(self) -> int:
         """How many values there are, items of lists, entries of maps, and records of buffers."""
 

@@ -54,6 +54,9 @@ class KeyedTriggers:
     def entries(self) -> int:
         """How many entries the state in Python has for these: contents, what is remembered, windows that merge, and counts."""
 
+    def memory(self) -> int:
+        """How much memory they take, in bytes. O(windows, and items of accumulators)."""
+
     def has_objects(self) -> bool:
         """Whether accumulators are changed in place, so that they are by themselves in ``news`` and ``load``."""
 
@@ -106,6 +109,7 @@ class KeyedTriggers:
         list[Batch],
         list[Batch],
         list[Any],
+        list[bool],
     ]:
         """What the state in Python does not know; it counts as known from then on. O(changes).
 
@@ -116,7 +120,7 @@ class KeyedTriggers:
             end), and of what it remembers of others (key, start, end, and that). Whether all timers follow, as they are in
             the heaps, or what has been done with them; and these, of event time and by the clock (whether added, time, key,
             start, end). Where windows are numbered, how many records a key has had (key, count). Accumulators that are
-            changed in place: then there is None instead of the contents.
+            changed in place: then there is None instead of the contents. Of which contents Python has others.
 
         Raises:
             ValueError: something of it cannot be in a batch.

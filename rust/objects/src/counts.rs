@@ -10,7 +10,7 @@ use super::pipelines::Program;
 use super::trees::{object_of, trees_of};
 use super::windows::contents_of;
 
-type News<'py> = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Bound<'py, PyAny>>);
+type News<'py> = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Bound<'py, PyAny>>, Vec<bool>);
 
 /// Windows by key on the global window with a ``CountTrigger``, as ``penstock.runtime.operators.window`` has them, on columns.
 ///
@@ -101,7 +101,7 @@ impl KeyedCounts {
     /// Returns:
     ///     Batches of empty windows (key and two numbers), of what is in others (key, two numbers, contents), and of how many
     ///     records came since these fired (key, number). Accumulators that are changed in place: then there is None instead of
-    ///     the contents.
+    ///     the contents. Of which contents Python has others.
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
@@ -110,7 +110,7 @@ impl KeyedCounts {
         let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect();
         let [removed, values, counts] = [news.removed, news.values, news.counts].map(batches);
         let contents = news.contents.iter().map(|tree| object_of(py, tree)).collect::<PyResult<_>>()?;
-        Ok((removed, values, counts, contents))
+        Ok((removed, values, counts, contents, news.known))
     }
 
     /// Take the state of Python in place of this one.

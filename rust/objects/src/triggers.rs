@@ -12,7 +12,8 @@ use super::trees::{object_of, trees_of};
 use super::windows::{TakenRecords, assigner_of, contents_of};
 
 /// Removed and changed contents, windows that merge and are over or new, what is forgotten and remembered, whether all timers
-/// follow, those of both kinds, how many records keys have had, and accumulators that are changed in place.
+/// follow, those of both kinds, how many records keys have had, accumulators that are changed in place, and which contents Python
+/// has others of.
 type News<'py> = (
     Vec<Batch>,
     Vec<Batch>,
@@ -25,6 +26,7 @@ type News<'py> = (
     Vec<Batch>,
     Vec<Batch>,
     Vec<Bound<'py, PyAny>>,
+    Vec<bool>,
 );
 
 /// A trigger: its kind, whether it is of event time, a number, a threshold, programs, and whether it purges.
@@ -183,7 +185,7 @@ impl KeyedTriggers {
     ///     end), and of what it remembers of others (key, start, end, and that). Whether all timers follow, as they are in
     ///     the heaps, or what has been done with them; and these, of event time and by the clock (whether added, time, key,
     ///     start, end). Where windows are numbered, how many records a key has had (key, count). Accumulators that are
-    ///     changed in place: then there is None instead of the contents.
+    ///     changed in place: then there is None instead of the contents. Of which contents Python has others.
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
@@ -195,7 +197,7 @@ impl KeyedTriggers {
         let [removed, values, unlisted, listed] = [windows.removed, windows.values, windows.unlisted, windows.listed].map(batches);
         let [forgotten, remembered] = [news.forgotten, news.remembered].map(batches);
         let ([event, clock], seen) = (news.timers.map(batches), batches(news.seen));
-        Ok((removed, values, unlisted, listed, forgotten, remembered, news.all, event, clock, seen, contents))
+        Ok((removed, values, unlisted, listed, forgotten, remembered, news.all, event, clock, seen, contents, windows.known))
     }
 
     /// Take the state of Python in place of this one.

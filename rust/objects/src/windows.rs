@@ -9,7 +9,7 @@ use super::batches::Batch;
 use super::pipelines::Program;
 use super::trees::{object_of, trees_of};
 
-type News<'py> = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>, Vec<Bound<'py, PyAny>>);
+type News<'py> = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>, Vec<Bound<'py, PyAny>>, Vec<bool>);
 
 /// The parts of what `run` returns.
 pub(crate) type TakenRecords = (Option<Batch>, Vec<usize>, u64, usize, bool);
@@ -160,7 +160,7 @@ impl KeyedWindows {
     ///     contents); of windows that merge and are over (key, start, end); of new ones (key, start, end, and start and end of
     ///     the one under whose name the contents are). Whether all timers follow, as they are in the heap, or what has been
     ///     done with them; and these (whether added, time, key, start, end). Accumulators that are changed in place: then there is
-    ///     None instead of the contents.
+    ///     None instead of the contents. Of which contents Python has others.
     ///
     /// Raises:
     ///     ValueError: something of it cannot be in a batch.
@@ -169,7 +169,7 @@ impl KeyedWindows {
         let batches = |all: Vec<Columns>| all.into_iter().map(|columns| Batch { columns }).collect();
         let [removed, values, unlisted, listed, timers] = [news.removed, news.values, news.unlisted, news.listed, news.timers].map(batches);
         let contents = news.contents.iter().map(|tree| object_of(py, tree)).collect::<PyResult<_>>()?;
-        Ok((removed, values, unlisted, listed, news.all, timers, contents))
+        Ok((removed, values, unlisted, listed, news.all, timers, contents, news.known))
     }
 
     /// Take the state of Python in place of this one.

@@ -115,7 +115,7 @@ class NativeCounts(NativeStage):
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        removed, values, numbers, objects = self._windows.news()
+        removed, values, numbers, objects, _ = self._windows.news()
         contents, counts = (self._state.table(name, GLOBAL_WINDOW) for name in (STATE, _COUNTS))
         for key, _, _ in rows_of(removed):
             contents.pop(key, None)

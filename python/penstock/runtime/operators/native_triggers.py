@@ -334,8 +334,9 @@ class NativeTriggers(NativeWindows):
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        removed, values, unlisted, listed, forgotten, remembered, whole, *timers, seen, contents = self._windows.news()
-        named = self._settle_contents(removed, values, unlisted, listed, contents)
+        removed, values, unlisted, listed, *others = self._windows.news()
+        forgotten, remembered, whole, event, clock, seen, contents, known = others
+        named = self._settle_contents(removed, values, unlisted, listed, contents, known)
         state = self._state
         for key, start, end in rows_of(forgotten):
             for name in self._memories:
@@ -349,7 +350,7 @@ class NativeTriggers(NativeWindows):
                     self._forget(name, key, window)
                 elif part is not None and not _is_same(before, part):
                     state.table(name, window)[key] = part
-        for queue, moves in zip((state.event_timers, state.processing_timers), timers, strict=True):
+        for queue, moves in zip((state.event_timers, state.processing_timers), (event, clock), strict=True):
             self._settle_timers(queue, whole, moves, lambda start, end: named[start, end])
         if self._counter is not None:
             counts = state.table(self._counter)

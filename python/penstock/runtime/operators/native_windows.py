@@ -22,6 +22,7 @@ from penstock.runtime.chain.outputs import CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
 from penstock.runtime.operators.window_contents import STATE
+from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.timers import TimerQueue
 from penstock.runtime.windows.assigners import (
     CountSlidingWindowAssigner,
@@ -354,8 +355,8 @@ class NativeWindows(TimedStage):
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        removed, values, unlisted, listed, whole, timers, contents = self._windows.news()
-        named = self._settle_contents(removed, values, unlisted, listed, contents)
+        removed, values, unlisted, listed, whole, timers, contents, known = self._windows.news()
+        named = self._settle_contents(removed, values, unlisted, listed, contents, known)
         self._settle_timers(self._queue, whole, timers, lambda start, end: named[start, end])
 
     def _settle_contents(
@@ -365,34 +366,43 @@ class NativeWindows(TimedStage):
         unlisted: list[Any],
         listed: list[Any],
         contents: Sequence[Any],
+        known: list[bool],
     ) -> _Named:
         """Bring contents and the sets of sessions up to date; returns windows by their ends."""
         state, named = self._state, _Named(self)
-        slot = state.slot
-        for state.slot, start, end in rows_of(removed):
-            state.drop(STATE, named[start, end])
-        state.slot = slot
         here = with_contents(values, contents, self.in_place)
-        for (start, end), rows in groupby(here, itemgetter(1, 2)):
-            table = state.table(STATE, named[start, end])
-            for key, _, _, value in rows:
-                table[key] = value
+        if isinstance(state, DiskKeyedState):
+            gone = [(named[start, end], key) for key, start, end in rows_of(removed)]
+            state.replace(STATE, gone, [((named[start, end], key), value) for key, start, end, value in here], known)
+        else:
+            self._settle_tables(removed, here, named)
         if unlisted or listed:
             self._list(unlisted, listed, named)
         return named
 
+    def _settle_tables(self, removed: list[Any], here: Iterable[Any], named: _Named) -> None:
+        """Bring the tables of contents up to date."""
+        state = self._state
+        slot = state.slot
+        for state.slot, start, end in rows_of(removed):
+            state.drop(STATE, named[start, end])
+        state.slot = slot
+        for (start, end), rows in groupby(here, itemgetter(1, 2)):
+            table = state.table(STATE, named[start, end])
+            for key, _, _, value in rows:
+                table[key] = value
+
     def _list(self, unlisted: list[Any], listed: list[Any], named: _Named) -> None:
         """Bring the sets of sessions up to date."""
-        table = self._state.table(SESSIONS)
-        for key, start, end in rows_of(unlisted):
-            live = dict(table.get(key, ()))
-            live.pop(named[start, end], None)
-            if live:
-                table[key] = live
-            else:
-                table.pop(key, None)
-        for key, start, end, kept_start, kept_end in rows_of(listed):
-            table[key] = {**table.get(key, {}), named[start, end]: named[kept_start, kept_end]}
+        state, over, new = self._state, list(rows_of(unlisted)), list(rows_of(listed))
+        keys = list(dict.fromkeys(row[0] for row in (*over, *new)))
+        before = state.values_if_any(SESSIONS, keys)
+        sets = {key: dict(before.get(key, ())) for key in keys}
+        for key, start, end in over:
+            sets[key].pop(named[start, end], None)
+        for key, start, end, kept_start, kept_end in new:
+            sets[key][named[start, end]] = named[kept_start, kept_end]
+        state.replace_all(SESSIONS, sets, before)
 
 
 class _Named(dict[Any, Any]):

@@ -161,6 +161,21 @@ class KeyedState:
         """The values of many keys in a table; KeyError where one has none."""
         return list(map(table.__getitem__, slots))
 
+    def values_if_any(self, name: str, slots: Iterable[Any]) -> dict[Any, Any]:
+        """Those of some keys which have a value of a state without windows, and the values."""
+        table = self.table(name)
+        return {slot: table[slot] for slot in slots if slot in table}
+
+    def replace_all(self, name: str, values: Mapping[Any, Any], before: Collection[Any]) -> None:
+        """Set the values of many keys of a state without windows; an empty one is taken away. ``before`` has those that
+        have a value."""
+        table = self.table(name)
+        for slot, value in values.items():
+            if value:
+                table[slot] = value
+            else:
+                table.pop(slot, None)
+
     def lone_table(self, name: str) -> Table | None:
         """The table of a state that has no other namespace than VOID."""
         namespaces = self._tables.get(name, {})

@@ -110,7 +110,7 @@ def import_savepoint(
     storage, path = storage_of(target), join(target, NAME)
     if storage.size(path) is not None:
         raise exists(path)
-    if not is_flinks(place) and storage_of(own := real_place(place)).size(join(own, NAME)) is not None:
+    if not is_flinks(place) and storage_of(begin := real_place(place)).size(join(begin, NAME)) is not None:
         raise SavepointError(
             f"{place!r} is a savepoint of Penstock already. Begin from it as it is: `penstock run --from-savepoint`, "
             "or execution.savepoint.path."

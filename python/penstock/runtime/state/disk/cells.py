@@ -41,11 +41,11 @@ class Cells:
     def number(self, table: int, slot: Any, key: Any) -> int:
         return self.group(key) << BITS | (hash(slot) ^ table * 0x9E3779B97F4B) & _LOW
 
-    def numbers(self, table: int, slots: list[Any]) -> list[int]:
-        """The numbers of many places whose slots are keys."""
+    def numbers(self, table: int, slots: list[Any], keys: list[Any]) -> list[int]:
+        """The numbers of many places, and the canonical forms of their keys, which are the keys themselves."""
         mixed = table * 0x9E3779B97F4B
         numbers = [0] * len(slots)
-        for group, places in self.split(slots):
+        for group, places in self.split(keys):
             base = group << BITS
             for place in places:
                 numbers[place] = base | (hash(slots[place]) ^ mixed) & _LOW

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.disk.cached import CachedTable
-from penstock.runtime.state.disk.cells import Cells
+from penstock.runtime.state.disk.cells import GONE, Cells
 from penstock.runtime.state.disk.memory import share
 from penstock.runtime.state.disk.rows import RowFile
 from penstock.runtime.state.disk.table import DiskTable, Generations
@@ -204,6 +204,20 @@ class DiskKeyedState(KeyedState):
 
     def number_of(self, name: str) -> int:
         return sum(len(tables[name]) for tables in (self._plain, self._spaced) if name in tables)
+
+    def values_if_any(self, name: str, slots: Iterable[Any]) -> dict[Any, Any]:
+        return dict(zip(*self._named(name, False).look(list(slots)), strict=True))
+
+    def replace_all(self, name: str, values: Mapping[Any, Any], before: Collection[Any]) -> None:
+        kept = {slot: value or GONE for slot, value in values.items() if value or slot in before}
+        self._named(name, False).take_over(list(kept), list(kept.values()), [slot in before for slot in kept])
+
+    def replace(self, name: str, gone: list[Any], entries: list[tuple[Any, Any]], stored: list[bool]) -> None:
+        """Write many values of a state with windows at once, by window and key; those of ``gone`` are taken away.
+        ``stored`` says whether there is a value already for each of the others."""
+        places, values = [place for place, _ in entries], [value for _, value in entries]
+        table = self._named(name, True)
+        table.take_over([*gone, *places], [*[GONE] * len(gone), *values], [*[True] * len(gone), *stored])
 
     def drop(self, name: str, namespace: Any = VOID) -> Any:
         self.bring_back()

@@ -211,8 +211,11 @@ class DiskTable(MutableMapping[Any, Any]):
         """Those of many slots, keys that differ, which have a value, and the values; none of them becomes young."""
         if self._numbers:
             self.leave_memory()
-        numbers = self._cells.numbers(self.number, slots)  # what a key raises that cannot be one comes out here
+        numbers = self._numbers_of(slots)  # what a key raises that cannot be one comes out here
         return self._cells.read_all(self.number, slots, numbers) if self._count else ([], [])
+
+    def _numbers_of(self, slots: list[Any]) -> list[int]:
+        return self._cells.numbers(self.number, slots, [key for _, key in slots] if self._spaced else slots)
 
     def take_over(self, slots: list[Any], values: list[Any], stored: Iterable[bool]) -> None:
         """Write the values of many slots, keys that differ; GONE takes one away. ``stored`` says which have values."""
@@ -221,7 +224,7 @@ class DiskTable(MutableMapping[Any, Any]):
         number = self.number
         rows = [
             (row, not old, Cell(number, slot, value, ()))
-            for row, slot, value, old in zip(self._cells.numbers(number, slots), slots, values, stored, strict=True)
+            for row, slot, value, old in zip(self._numbers_of(slots), slots, values, stored, strict=True)
         ]
         self.mark(slots)
         self._count -= sum(value is GONE for value in values)

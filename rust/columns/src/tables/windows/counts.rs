@@ -6,7 +6,7 @@ use bumpalo::Bump;
 
 use super::contents::{Contents, Ready};
 use super::entries::{Entries, GONE, Window};
-use super::news::{Rows, each};
+use super::news::{News, Rows, each};
 use super::next::Next;
 use super::out::Out;
 use crate::batch::Batch;
@@ -64,6 +64,8 @@ pub struct CountNews {
     pub removed: Vec<Batch>,
     /// Key, two numbers, and what is in the window.
     pub values: Vec<Batch>,
+    /// Of which of these Python has contents.
+    pub known: Vec<bool>,
     /// What is in these windows, where accumulators are changed in place; then there is None in `values`.
     pub contents: Vec<Tree>,
     /// Key, and how many records came since its window fired.
@@ -130,7 +132,8 @@ impl CountWindows {
             arena.reset();
         }
         let news = self.entries.news()?;
-        Ok(CountNews { removed: news.removed, values: news.values, contents: news.contents, counts: counts.finish() })
+        let News { removed, values, known, contents, .. } = news;
+        Ok(CountNews { removed, values, known, contents, counts: counts.finish() })
     }
 
     /// Takes the state of Python in place of this one, in the form of [`CountNews`]; `contents`: accumulators that are changed

@@ -20,6 +20,8 @@ pub struct News {
     pub removed: Vec<Batch>,
     /// What is in windows: key, start, end, contents.
     pub values: Vec<Batch>,
+    /// Of which of these Python has contents.
+    pub known: Vec<bool>,
     /// What is in these windows, where accumulators are changed in place; then there is None in `values`.
     pub contents: Vec<Tree>,
     /// Windows that merge and are over: key, start, end.
@@ -92,7 +94,7 @@ impl Entries {
 
     fn gathered(&self) -> Result<News, Doubt> {
         let [mut removed, mut values, mut unlisted, mut listed, mut timers] = [(); 5].map(|()| Rows::default());
-        let (mut arena, mut contents) = (Bump::new(), Vec::new());
+        let (mut arena, mut contents, mut known) = (Bump::new(), Vec::new(), Vec::new());
         let live = |number: &&u32| self.flags[**number as usize] & GONE == 0;
         for &number in self.gone.iter().chain(self.changed.iter().filter(live)) {
             let number = number as usize;
@@ -100,6 +102,7 @@ impl Entries {
             let key = self.key(number, &arena);
             let [start, end, kept_start, kept_end] = [window.start, window.end, kept.start, kept.end].map(Value::Int);
             contents.extend(self.tree(number));
+            known.extend(self.is_full(number).then_some(flags & KNOWN != 0));
             match self.value(number, &arena) {
                 Some(Value::Object(_)) => values.push(&[key, kept_start, kept_end, Value::None])?,
                 Some(value) => values.push(&[key, kept_start, kept_end, value])?,
@@ -127,7 +130,7 @@ impl Entries {
             self.moves.iter().try_for_each(|&(added, id)| move_of(added, id))?;
         }
         let [removed, values, unlisted, listed, timers] = [removed, values, unlisted, listed, timers].map(Rows::finish);
-        Ok(News { removed, values, contents, unlisted, listed, all: self.outgrown, timers })
+        Ok(News { removed, values, known, contents, unlisted, listed, all: self.outgrown, timers })
     }
 
     /// Takes the state of Python, in the form of [`News`]; all timers, as they are in the heap. Nothing is here before.
