@@ -97,9 +97,8 @@ impl Entries {
         let (mut arena, mut contents, mut known) = (Bump::new(), Vec::new(), Vec::new());
         let live = |number: &&u32| self.flags[**number as usize] & GONE == 0;
         for &number in self.gone.iter().chain(self.changed.iter().filter(live)) {
-            let number = number as usize;
-            let (flags, window, kept) = (self.flags[number], self.windows[number], self.kept(number));
-            let key = self.key(number, &arena);
+            let (number, flags) = (number as usize, self.flags[number as usize]);
+            let (key, window, kept) = (self.key(number, &arena), self.windows[number], self.kept(number));
             let [start, end, kept_start, kept_end] = [window.start, window.end, kept.start, kept.end].map(Value::Int);
             contents.extend(self.tree(number));
             known.extend(self.is_full(number).then_some(flags & KNOWN != 0));
