@@ -115,13 +115,13 @@ class NativeCounts(NativeStage):
         """Bring the state in Python up to date. O(changes)."""
         if not self._here:
             return
-        removed, values, numbers, objects, _ = self._windows.news()
-        contents, counts = (self._state.table(name, GLOBAL_WINDOW) for name in (STATE, _COUNTS))
-        for key, _, _ in rows_of(removed):
-            contents.pop(key, None)
+        removed, values, numbers, objects, known = self._windows.news()
+        gone = [(GLOBAL_WINDOW, key) for key, _, _ in rows_of(removed)]
+        here = with_contents(values, objects, self._in_place)
+        self._state.replace(STATE, gone, [((GLOBAL_WINDOW, key), value) for key, _, _, value in here], known)
+        counts = self._state.table(_COUNTS, GLOBAL_WINDOW)
+        for _, key in gone:
             counts.pop(key, None)
-        for key, _, _, value in with_contents(values, objects, self._in_place):
-            contents[key] = value
         for key, number in rows_of(numbers):
             if number:
                 counts[key] = number

@@ -10,8 +10,6 @@ fits (:class:`~penstock.runtime.state.python_turn.PythonTurn`)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter
 from types import ModuleType
 from typing import Any, Literal, Protocol
 
@@ -22,7 +20,6 @@ from penstock.runtime.chain.outputs import CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.native_stage import TimedStage, emit, rows_of
 from penstock.runtime.operators.window_contents import STATE
-from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.timers import TimerQueue
 from penstock.runtime.windows.assigners import (
     CountSlidingWindowAssigner,
@@ -369,28 +366,14 @@ class NativeWindows(TimedStage):
         known: list[bool],
     ) -> _Named:
         """Bring contents and the sets of sessions up to date; returns windows by their ends."""
-        state, named = self._state, _Named(self)
+        named = _Named(self)
+        gone = [(named[start, end], key) for key, start, end in rows_of(removed)]
         here = with_contents(values, contents, self.in_place)
-        if isinstance(state, DiskKeyedState):
-            gone = [(named[start, end], key) for key, start, end in rows_of(removed)]
-            state.replace(STATE, gone, [((named[start, end], key), value) for key, start, end, value in here], known)
-        else:
-            self._settle_tables(removed, here, named)
+        entries = [((named[start, end], key), value) for key, start, end, value in here]
+        self._state.replace(STATE, gone, entries, known)
         if unlisted or listed:
             self._list(unlisted, listed, named)
         return named
-
-    def _settle_tables(self, removed: list[Any], here: Iterable[Any], named: _Named) -> None:
-        """Bring the tables of contents up to date."""
-        state = self._state
-        slot = state.slot
-        for state.slot, start, end in rows_of(removed):
-            state.drop(STATE, named[start, end])
-        state.slot = slot
-        for (start, end), rows in groupby(here, itemgetter(1, 2)):
-            table = state.table(STATE, named[start, end])
-            for key, _, _, value in rows:
-                table[key] = value
 
     def _list(self, unlisted: list[Any], listed: list[Any], named: _Named) -> None:
         """Bring the sets of sessions up to date."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, groupby
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ VOID = None  # the namespace of state that belongs to no window
 MEMORY_PER_BYTE = 8  # rough factor from the bytes of state files to memory: small objects in dicts
 _FEW_KEYS = 1_000  # keys that are remembered before the first check which of them still have state
 Table = dict[Any, Any]
+WindowKey = tuple[Any, Any]  # a window, and the canonical form of a key
 Entry = tuple[int, tuple[str, Any], Any, Any]  # key group, (state name, namespace), key and value
 
 
@@ -160,6 +161,20 @@ class KeyedState:
     def values_of(self, table: Table, slots: Collection[Any]) -> list[Any]:
         """The values of many keys in a table; KeyError where one has none."""
         return list(map(table.__getitem__, slots))
+
+    def replace(
+        self, name: str, gone: Iterable[WindowKey], entries: Iterable[tuple[WindowKey, Any]], stored: Collection[bool]
+    ) -> None:
+        """Set many values of a state with windows, by window and key; those of ``gone`` are taken away. ``stored`` says
+        whether there is a value already for each of the others."""
+        slot = self.slot
+        for window, self.slot in gone:
+            self.drop(name, window)
+        self.slot = slot
+        for window, some in groupby(entries, lambda entry: entry[0][0]):
+            table = self.table(name, window)
+            for (_, key), value in some:
+                table[key] = value
 
     def values_if_any(self, name: str, slots: Iterable[Any]) -> dict[Any, Any]:
         """Those of some keys which have a value of a state without windows, and the values."""

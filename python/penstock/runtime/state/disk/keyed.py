@@ -14,7 +14,7 @@ from penstock.runtime.state.disk.memory import share
 from penstock.runtime.state.disk.rows import RowFile
 from penstock.runtime.state.disk.table import DiskTable, Generations
 from penstock.runtime.state.disk.timers import TIMER, DiskTimerQueue
-from penstock.runtime.state.keyed import VOID, Entry, KeyedState, Table
+from penstock.runtime.state.keyed import VOID, Entry, KeyedState, Table, WindowKey
 from penstock.runtime.state.operator_time import Clock
 from penstock.runtime.state.tracked_tables import Changes, Place
 
@@ -212,12 +212,13 @@ class DiskKeyedState(KeyedState):
         kept = {slot: value or GONE for slot, value in values.items() if value or slot in before}
         self._named(name, False).take_over(list(kept), list(kept.values()), [slot in before for slot in kept])
 
-    def replace(self, name: str, gone: list[Any], entries: list[tuple[Any, Any]], stored: list[bool]) -> None:
-        """Write many values of a state with windows at once, by window and key; those of ``gone`` are taken away.
-        ``stored`` says whether there is a value already for each of the others."""
-        places, values = [place for place, _ in entries], [value for _, value in entries]
+    def replace(
+        self, name: str, gone: Iterable[WindowKey], entries: Iterable[tuple[WindowKey, Any]], stored: Collection[bool]
+    ) -> None:
+        old, new = list(gone), list(entries)
+        places, values = [place for place, _ in new], [value for _, value in new]
         table = self._named(name, True)
-        table.take_over([*gone, *places], [*[GONE] * len(gone), *values], [*[True] * len(gone), *stored])
+        table.take_over([*old, *places], [*[GONE] * len(old), *values], [*[True] * len(old), *stored])
 
     def drop(self, name: str, namespace: Any = VOID) -> Any:
         self.bring_back()
