@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from penstock.spark.inside_pyspark import version
+from tests.spark.cluster import AGAIN
+
 ROOT = Path(__file__).resolve().parents[2]
+GIVEN_UP = "The step after checkpoint 0 has failed, and is run again: "
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds executors by /proc, and needs several loopback addresses")
@@ -18,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
     [
         {
             "lost": "lost two executors",
-            "late": "lost late: The step after checkpoint 0 has failed, and is run again: ",
+            "late": f"lost late: {GIVEN_UP if version() >= (4, 0) else AGAIN}",
         },
         {"speculated": "overtaken: source -> map ("},
     ],
