@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta, timezone
@@ -11,6 +12,7 @@ from typing import Any, cast
 Json = Any
 _LARGEST = 1 << 20  # entries of a dict
 _MOST_OTHERS = 64  # entries of a dict that is searched, items of a tuple
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotPlainError(Exception):
@@ -32,7 +34,7 @@ def constant(value: object, *, sets: bool = False) -> Json:
         return {"f": str(struct.unpack("<Q", struct.pack("<d", value))[0])}
     if kind is str:
         text = cast("str", value)
-        if any("\ud800" <= character <= "\udfff" for character in text):
+        if not text.isascii() and _SURROGATE.search(text):
             raise NotPlainError("a text with half of a surrogate pair")
         return text
     if kind is bytes:
