@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 from operator import itemgetter
@@ -23,12 +24,12 @@ class WaitingColumns:
     """The waiting records of a channel as columns: batches, whose timestamps count while the channel says so. An object
     that is added makes them a list of objects. To the channel it looks like that list."""
 
-    __slots__ = ("_batches", "_channel", "_first", "count")
+    __slots__ = ("_batches", "_channel", "_starts", "count")
 
     def __init__(self, channel: OutChannel) -> None:
         self._channel = channel
         self._batches: list[Any] = []
-        self._first = 0  # records before the last batch
+        self._starts: list[int] = []  # records before each batch
         self.count = 0  # how many wait: of the last batch only the first ones may, until it is cut
 
     def __len__(self) -> int:
@@ -40,11 +41,11 @@ class WaitingColumns:
     def add(self, batch: Any) -> None:
         """Take a batch whose records do not wait yet."""
         self._batches.append(batch)
-        self._first = self.count
+        self._starts.append(self.count)
 
     def cut(self) -> None:
         """Leave out what does not wait of the last batch."""
-        count = self.count - self._first
+        count = self.count - self._starts[-1]
         if count < len(self._batches[-1]):
             self._batches[-1] = self._batches[-1].slice(0, count)
 
@@ -66,23 +67,20 @@ class WaitingColumns:
         first = self._batches[0]
         batch = first if len(self._batches) == 1 else type(first).concat(self._batches)
         if batch is not None:
-            self._batches = [batch]
+            self._batches, self._starts = [batch], [0]
         return batch
 
     def sampled(self, start: int) -> tuple[int, int]:
         """The bytes of one record in so many from ``start`` on, and their number."""
-        size, samples, first = 0, 0, 0
-        if start >= self._first:
-            inside = range(start - self._first, self.count - self._first, EVERY)
-            return self._batches[-1].text_size(inside.start, inside.stop, EVERY), len(inside)
-        for batch in self._batches:
+        size = samples = 0
+        for at in range(bisect_right(self._starts, start) - 1, len(self._batches)):
+            batch, first = self._batches[at], self._starts[at]
             count = min(len(batch), self.count - first)
             if start < first + count:
                 inside = range(start - first, count, EVERY)
                 size += batch.text_size(inside.start, count, EVERY)
                 samples += len(inside)
                 start = first + inside.start + EVERY * len(inside)
-            first += count
         return size, samples
 
     def encode(self, key: int, extras: bytes) -> bytes | None:
