@@ -9,6 +9,7 @@ pub struct Doubt;
 
 /// A value of Python. What is longer than a number lies in the input's columns, in the program, or in the arena of the record.
 #[derive(Clone, Copy, Debug)]
+#[repr(u64)] // a tag of one byte is copied apart from what is behind it, which then waits for both
 pub enum Value<'a> {
     /// `None`.
     None,
@@ -49,6 +50,7 @@ impl Value<'_> {
 
 /// A `datetime`, `date`, `time` or `timedelta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
 pub enum Moment {
     /// A `datetime`: microseconds since the year 1 began, by its own clock; and the seconds that this clock is ahead of UTC, if
     /// it is known.

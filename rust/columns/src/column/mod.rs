@@ -262,9 +262,27 @@ impl Column {
         }
     }
 
+    /// Puts a value somewhere, as [`get`](Self::get) gives it: without a copy of what was just made.
+    #[inline]
+    pub(crate) fn read<'a>(&'a self, row: usize, arena: &'a Bump, into: &mut Value<'a>) {
+        if self.is_none(row) {
+            *into = Value::None;
+            return;
+        }
+        match &self.data {
+            Data::Ints(values) => *into = Value::Int(values[row]),
+            Data::Texts(strings) => *into = Value::Text(text(strings, row)),
+            _ => *into = self.get(row, arena),
+        }
+    }
+
     #[inline(never)]
     fn container<'a>(&'a self, row: usize, arena: &'a Bump) -> Value<'a> {
-        let all = |fields: &'a [Self]| &*arena.alloc_slice_fill_iter(fields.iter().map(|field| field.get(row, arena)));
+        let all = |fields: &'a [Self]| {
+            let values = arena.alloc_slice_fill_copy(fields.len(), Value::None);
+            values.iter_mut().zip(fields).for_each(|(value, field)| field.read(row, arena, value));
+            &*values
+        };
         match &self.data {
             Data::Tuples(fields) => Value::Tuple(all(fields)),
             Data::Rows(shape, fields) if shape.is_dict() => {

@@ -121,7 +121,10 @@ impl<'a> Machine<'a, '_, '_> {
     /// All values, in the arena.
     fn all(&mut self, frame: &mut Frame<'a>, items: &'a [Expr]) -> Result<&'a [Value<'a>], Doubt> {
         let arena = self.arena;
-        let values = arena.alloc_slice_try_fill_with(items.len(), |index| self.eval(frame, &items[index]))?;
+        let values = arena.alloc_slice_fill_copy(items.len(), Value::None);
+        for (value, item) in values.iter_mut().zip(items) {
+            self.put_value(frame, item, value)?;
+        }
         if !matches!(self.objects, Objects::None) {
             self.alone(values)?;
         }
@@ -130,17 +133,11 @@ impl<'a> Machine<'a, '_, '_> {
 
     #[inline(never)]
     fn binary(&mut self, frame: &mut Frame<'a>, binary: Binary, slow: Operation, operands: &'a [Expr; 2]) -> Evaluated<'a> {
+        if let Some(number) = self.calculated(frame, binary, operands) {
+            return Ok(Value::Int(number));
+        }
         match (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?) {
-            (Value::Int(left), Value::Int(right)) if binary != Binary::TrueDiv => {
-                let result = match binary {
-                    Binary::Add => left.checked_add(right),
-                    Binary::Sub => left.checked_sub(right),
-                    Binary::Mul => left.checked_mul(right),
-                    Binary::FloorDiv => left.checked_div(right).map(|quotient| quotient - i64::from(floors(left, right))),
-                    _ => left.checked_rem(right).map(|rest| if floors(left, right) { rest + right } else { rest }),
-                };
-                result.map(Value::Int).ok_or(Doubt)
-            }
+            (Value::Int(left), Value::Int(right)) if binary != Binary::TrueDiv => binary.of_ints(left, right).map(Value::Int).ok_or(Doubt),
             (Value::Float(left), Value::Float(right)) if matches!(binary, Binary::Add | Binary::Sub | Binary::Mul) => {
                 Ok(Value::Float(match binary {
                     Binary::Add => left + right,
@@ -154,6 +151,9 @@ impl<'a> Machine<'a, '_, '_> {
 
     #[inline(never)]
     fn compare(&mut self, frame: &mut Frame<'a>, comparison: Comparison, slow: Operation, operands: &'a [Expr; 2]) -> Evaluated<'a> {
+        if let Some(holds) = self.compared(frame, comparison, operands) {
+            return Ok(Value::Bool(holds));
+        }
         if let [Expr::Tuple(left), Expr::Tuple(right)] = operands
             && left.len() == right.len()
             && left.len() <= MOST_ITEMS
@@ -181,7 +181,7 @@ impl<'a> Machine<'a, '_, '_> {
     ) -> Evaluated<'a> {
         let (mut ours, mut theirs) = ([Value::None; MOST_ITEMS], [Value::None; MOST_ITEMS]);
         for (value, expr) in ours.iter_mut().zip(left).chain(theirs.iter_mut().zip(right)) {
-            *value = self.eval(frame, expr)?;
+            self.put_value(frame, expr, value)?;
         }
         let (ours, theirs) = (&ours[..left.len()], &theirs[..right.len()]);
         for pair in ours.iter().zip(theirs) {
@@ -344,12 +344,6 @@ impl<'a> Machine<'a, '_, '_> {
         }
         self.run(function, &mut inner)
     }
-}
-
-/// Whether a quotient that was cut off is to be one less.
-#[inline]
-fn floors(left: i64, right: i64) -> bool {
-    left.wrapping_rem(right) != 0 && (left < 0) != (right < 0)
 }
 
 /// An object out of a tuple of its fields.

@@ -44,19 +44,6 @@ impl<'a> Machine<'a, '_, '_> {
         if self.has_items(frame, subject, *count)? { self.eval(frame, body) } else { Err(Doubt) }
     }
 
-    fn has_items(&mut self, frame: &mut Frame<'a>, subject: &'a Expr, count: usize) -> Result<bool, Doubt> {
-        if let Expr::Input(number) = subject
-            && let Input::Row(column, row) = self.inputs[*number as usize]
-            && let Data::Tuples(fields) = column.data()
-        {
-            return Ok(fields.len() == count && !column.is_none(row));
-        }
-        match self.eval(frame, subject)? {
-            Value::Tuple(items) | Value::List(items) | Value::Row(Shape { class: 0, .. }, items) => Ok(items.len() == count),
-            _ => Err(Doubt),
-        }
-    }
-
     /// An expression behind a local that has a value of its own.
     pub(super) fn with_local(&mut self, frame: &mut Frame<'a>, parts: &'a (u32, Expr, Expr)) -> Result<Value<'a>, Doubt> {
         let (local, value, body) = parts;
@@ -135,7 +122,7 @@ pub(crate) fn named_item<'a>(
 
 /// A place counted from the beginning.
 #[inline]
-fn place(at: i64, length: usize) -> Result<usize, Doubt> {
+pub(super) fn place(at: i64, length: usize) -> Result<usize, Doubt> {
     let place = if at < 0 { at + length as i64 } else { at };
     if (0..length as i64).contains(&place) { Ok(place as usize) } else { Err(Doubt) }
 }

@@ -9,6 +9,7 @@ mod expressions;
 mod fields;
 mod keys;
 mod objects;
+mod seen;
 
 use std::cell::RefCell;
 
@@ -362,13 +363,6 @@ impl<'a> Machine<'a, '_, '_> {
             return Err(Doubt);
         }
         targets.iter().zip(items).try_for_each(|(target, &item)| self.assign(frame, target, item))
-    }
-
-    /// Whether Python takes what the expression gives for true.
-    #[inline]
-    fn holds(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Result<bool, Doubt> {
-        let value = self.eval(frame, expr)?;
-        self.truth(value)
     }
 }
 

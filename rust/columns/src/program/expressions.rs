@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::inline::compared;
+use super::inline::{compared, is_place, pairwise};
 use super::parse::Scope;
 use super::patterns::{call_of, pattern_of};
 use super::words::{at_once, comparison, conversion_of, known, operator, sought, united};
@@ -66,7 +66,8 @@ impl Scope<'_> {
             ("concat", parts) => Expr::Concat(self.all(parts)?),
             ("each", [element, clauses]) => self.each(element, list(clauses)?)?,
             ("call", [function, arguments @ ..]) => self.call(function, arguments, false)?,
-            ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, Known::Other, self.all(rest)?),
+            ("neg", [_]) => Expr::Apply(operator(name)?, Known::Neg, self.all(rest)?),
+            ("pos" | "invert", [_]) => Expr::Apply(operator(name)?, Known::Other, self.all(rest)?),
             ("isinstance", [value, classes]) => self.is_instance(value, classes)?,
             ("sorted" | "insorted" | "extreme", _) => return self.by_keys(name, rest),
             (_, [left, right]) => return self.binary(name, left, right),
@@ -254,6 +255,9 @@ impl Scope<'_> {
                 }
                 None => Expr::Apply(operation, sought(name), operands),
             });
+        }
+        if chain[..chain.len() - 1].iter().all(|(_, operand)| is_place(operand)) && chain.iter().all(|(name, _)| at_once(name).is_some()) {
+            return pairwise(first, chain);
         }
         let chain = chain.into_iter().map(|(name, operand)| Ok((comparison(name)?, operand)));
         Ok(Expr::Chain(Box::new(first), chain.collect::<Result<_, Malformed>>()?))

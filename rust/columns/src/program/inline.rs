@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 
 use super::expressions::at_place;
 use super::parse::Scope;
-use super::words::operator;
+use super::words::{at_once, comparison, operator};
 use super::{Comparison, Expr, Statement, Target};
-use crate::json::{Malformed, list, number};
+use crate::json::{Malformed, list, malformed, number};
 use crate::python::Function as Operation;
 
 /// Functions inside of each other.
@@ -96,6 +96,27 @@ pub(super) fn compared(comparison: Comparison, slow: Operation, left: Expr, righ
     let operands = Box::new([inner(left), inner(right)]);
     let whole = Expr::Compare(comparison, slow, operands);
     subjects.into_iter().rev().fold(whole, |body, (subject, count)| Expr::Unpacked(Box::new((subject, count, body))))
+}
+
+/// Whether an expression does no more than to take something out of what is at hand, so that it can as well be done twice.
+pub(super) fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Field(..) => true,
+        Expr::Item(container, ..) => is_place(container),
+        expr => is_at_hand(expr),
+    }
+}
+
+/// A chain of comparisons as one of each two neighbours; those in between are [places](is_place).
+pub(super) fn pairwise(first: Expr, rest: Vec<(&str, Expr)>) -> Result<Expr, Malformed> {
+    let mut left = first;
+    let mut pairs = Vec::with_capacity(rest.len());
+    for (name, right) in rest {
+        let known = at_once(name).ok_or_else(|| malformed(format!("{name:?} is no comparison")))?;
+        pairs.push(compared(known, comparison(name)?, left, right.clone()));
+        left = right;
+    }
+    Ok(Expr::And(pairs.into()))
 }
 
 impl Scope<'_> {

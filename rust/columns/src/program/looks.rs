@@ -204,7 +204,7 @@ impl Walk {
             }
             (Known::In(_), [Expr::Text(key), container]) => self.expr(container, &Wanted::at(key, Wanted::nothing())),
             (Known::Len, [container]) => self.expr(container, &Wanted::of_items(Wanted::nothing())),
-            (Known::Kind | Known::Truth, [value, ..]) => self.expr(value, &Wanted::nothing()),
+            (Known::Kind | Known::Is(_) | Known::Truth, [value, ..]) => self.expr(value, &Wanted::nothing()),
             (_, arguments) => self.wholes(arguments),
         }
         None

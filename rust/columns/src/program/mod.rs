@@ -278,6 +278,10 @@ pub(crate) enum Known {
     Keys,
     /// It asks what kind of a value something is.
     Kind,
+    /// Whether it is one value, or is not.
+    Is(bool),
+    /// A number with the other sign.
+    Neg,
     /// It asks whether something is true.
     Truth,
     /// A document of JSON is read.
@@ -312,6 +316,22 @@ pub(crate) enum Comparison {
     Le,
     Gt,
     Ge,
+}
+
+impl Binary {
+    /// The result for two integers; `None` where it leaves 64 bits, or Python raises.
+    #[inline]
+    pub(crate) fn of_ints(self, left: i64, right: i64) -> Option<i64> {
+        let floors = || left.wrapping_rem(right) != 0 && (left < 0) != (right < 0); // a quotient that was cut off is to be one less
+        match self {
+            Self::Add => left.checked_add(right),
+            Self::Sub => left.checked_sub(right),
+            Self::Mul => left.checked_mul(right),
+            Self::FloorDiv => left.checked_div(right).map(|quotient| quotient - i64::from(floors())),
+            Self::Mod => left.checked_rem(right).map(|rest| if floors() { rest + right } else { rest }),
+            Self::TrueDiv => None,
+        }
+    }
 }
 
 impl Comparison {

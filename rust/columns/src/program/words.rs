@@ -34,7 +34,8 @@ pub(super) fn sought(name: &str) -> Known {
     match name {
         "in" => Known::In(false),
         "not_in" => Known::In(true),
-        "is" | "is_not" => Known::Kind,
+        "is" => Known::Is(false),
+        "is_not" => Known::Is(true),
         _ => Known::Other,
     }
 }

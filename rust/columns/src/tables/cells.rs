@@ -256,7 +256,11 @@ impl Cells {
         if !self.absent.is_empty() && self.absent[index] {
             return Value::None;
         }
-        let all = |fields: &'a [Self]| &*arena.alloc_slice_fill_iter(fields.iter().map(|field| field.get(index, arena)));
+        let all = |fields: &'a [Self]| {
+            let values = arena.alloc_slice_fill_copy(fields.len(), Value::None);
+            values.iter_mut().zip(fields).for_each(|(value, field)| field.read(index, arena, value));
+            &*values
+        };
         match &self.data {
             Data::None => Value::None,
             Data::Bools(values) => Value::Bool(values[index]),
@@ -271,6 +275,16 @@ impl Cells {
                 let list = &lists[index];
                 Value::List(arena.alloc_slice_fill_iter((0..list.count).map(|item| list.get(item, arena))))
             }
+        }
+    }
+
+    /// Puts a value somewhere, as [`get`](Self::get) gives it: without a copy of what was just made.
+    #[inline]
+    fn read<'a>(&'a self, index: usize, arena: &'a Bump, into: &mut Value<'a>) {
+        match &self.data {
+            Data::Ints(values) if self.absent.is_empty() => *into = Value::Int(values[index]),
+            Data::Texts(values) if self.absent.is_empty() => *into = Value::Text(&values[index]),
+            _ => *into = self.get(index, arena),
         }
     }
 

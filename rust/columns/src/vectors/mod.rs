@@ -73,13 +73,30 @@ impl<'a> Vector<'a> {
             Self::Floats(values) => Value::Float(values[index]),
             Self::Bools(values) => Value::Bool(values[index]),
             Self::Texts(values) => Value::Text(values[index]),
-            Self::Tuples(fields) => Value::Tuple(arena.alloc_slice_fill_iter(fields.iter().map(|field| field.get(index, arena)))),
+            Self::Tuples(fields) => {
+                let values = arena.alloc_slice_fill_copy(fields.len(), Value::None);
+                values.iter_mut().zip(fields).for_each(|(value, field)| field.read_one(index, arena, value));
+                Value::Tuple(values)
+            }
             Self::Lists(ends, items) => {
                 let range = range(ends, index);
                 Value::List(arena.alloc_slice_fill_iter(range.map(|item| items.get(item, arena))))
             }
             Self::Column(column, places) => column.get(places.at(index), arena),
             Self::Values(values) => values[index],
+        }
+    }
+}
+
+impl<'a> Vector<'a> {
+    /// Puts one of the values somewhere: without a copy of what was just made.
+    #[inline]
+    fn read_one(self, index: usize, arena: &'a Bump, into: &mut Value<'a>) {
+        match self {
+            Self::Ints(values) => *into = Value::Int(values[index]),
+            Self::Texts(values) => *into = Value::Text(values[index]),
+            Self::Column(column, places) => column.read(places.at(index), arena, into),
+            vector => *into = vector.get(index, arena),
         }
     }
 }

@@ -62,7 +62,7 @@ const TOGETHER: usize = 1 << 10;
 const AHEAD: usize = 32;
 
 /// What comes out of one call at the most, apart from the last record's.
-const MOST_RECORDS: usize = 1 << 16;
+const MOST_RECORDS: usize = 1 << 13;
 
 /// What a state is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,16 +253,17 @@ impl Process {
         'records: while row < end && !doubtful {
             let size = TOGETHER.min(end - row);
             let (keys, sure) = evaluate(key, of_key, of_keys.alloc([Vector::from((batch.records(), row))]), size, &of_keys);
+            let mut some = Vec::with_capacity(AHEAD);
             for index in 0..sure {
                 if run.out.len() >= MOST_RECORDS {
                     break 'records;
                 }
                 if index % AHEAD == 0 {
-                    let some = (index..sure.min(index + AHEAD)).map(|index| keys.get(index, &arena));
-                    run.store.look_all_up(some, &mut looked_up);
-                    arena.reset();
+                    some.clear();
+                    some.extend((index..sure.min(index + AHEAD)).map(|index| keys.get(index, &of_keys)));
+                    run.store.look_all_up(some.iter().copied(), &mut looked_up);
                 }
-                let (key, input) = (keys.get(index, &arena), Input::Row(batch.records(), row));
+                let (key, input) = (some[index % AHEAD], Input::Row(batch.records(), row));
                 let time = batch.time(row);
                 let (before, when) = (looked_up[index % AHEAD].ok(), When { time, domain: None, watermark, now });
                 let turned = Turned { key, before, input, when, out: time, timer: None, joins };

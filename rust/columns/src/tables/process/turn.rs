@@ -215,7 +215,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Adds what is to be done now that the function has ended.
-    pub(super) fn note(self, changes: &mut Changes) -> Result<(), Doubt> {
+    pub(super) fn note(&mut self, changes: &mut Changes) -> Result<(), Doubt> {
         for (state, own) in self.own.iter().enumerate() {
             let is_again = own.emptied && !matches!(own.new, New::Nothing) && !matches!(self.held(state), Held::Nothing);
             if is_again {
@@ -237,8 +237,8 @@ impl<'a> Turn<'a> {
             changes.states.push((state, step));
         }
         changes.timers.extend_from_slice(&self.timers);
-        changes.swept.extend(self.swept);
-        changes.trimmed.extend(self.trimmed);
+        changes.swept.append(&mut self.swept);
+        changes.trimmed.append(&mut self.trimmed);
         Ok(())
     }
 }
@@ -274,6 +274,9 @@ impl<'a> Context<'a> for Turn<'a> {
 
     fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
         let state = number as usize;
+        if let (New::Same, Held::Value(value), None) = (&self.own[state].new, self.held(state), self.life(state)) {
+            return Ok(value.value());
+        }
         match self.life(state) {
             None => self.stored(state),
             Some(life) if self.is_list(state) => self.read_living_list(state, life),
