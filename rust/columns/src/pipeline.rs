@@ -82,7 +82,8 @@ impl Pipeline {
         let constants = Bump::new();
         let stages = self.stages.iter().map(|(stage, program)| (*stage, program, program.constants(&constants))).collect();
         let kept = self.stages.iter().all(|(stage, _)| *stage == Stage::Filter);
-        let mut run = Run { stages, counts: vec![0; self.stages.len()], kept, rows: Vec::new(), builder: Builder::new() };
+        let mut run =
+            Run { stages, counts: vec![0; self.stages.len()], kept, rows: Vec::new(), builder: Builder::new(), total: end - start };
         let mut arena = Bump::new();
         let (mut row, mut end_of) = (start, None);
         while row < end && run.rows.len() < MOST_RECORDS {
@@ -131,6 +132,8 @@ struct Run<'p> {
     /// The record that each of what came out is from.
     rows: Vec<usize>,
     builder: Builder,
+    /// How many records it may take.
+    total: usize,
 }
 
 /// The records between two stages: the value of each, and which record of the run it is from. One record's are together.
@@ -162,7 +165,7 @@ impl<'p> Run<'p> {
             after.push(next);
         }
         let out = after[after.len() - 1].before(sure);
-        let (done, refusal) = match self.emit(out, row, arena) {
+        let (done, refusal) = match self.emit(out, (row, size), arena) {
             Ok(()) => (sure, if sure < size { Some(Refusal::Doubt) } else { None }),
             Err((record, refusal)) => (record, Some(refusal)),
         };
@@ -173,9 +176,12 @@ impl<'p> Run<'p> {
     }
 
     /// Adds what came out of some records; where it is refused, those of whole records before.
-    fn emit(&mut self, out: Between<'_>, row: usize, arena: &Bump) -> Result<(), (usize, Refusal)> {
+    fn emit(&mut self, out: Between<'_>, (row, size): (usize, usize), arena: &Bump) -> Result<(), (usize, Refusal)> {
         let before = self.rows.len();
         let mut added = Ok(());
+        if before == 0 {
+            self.builder.expect((out.records.len() * self.total / size).min(MOST_RECORDS));
+        }
         if !self.kept {
             added = out.values.push_into(&mut self.builder, out.records.len(), arena);
         }

@@ -22,6 +22,9 @@ impl From<crate::value::Doubt> for Refusal {
     }
 }
 
+/// Bytes of texts that room is made for before they are there, at the most.
+const MOST_ROOM: usize = 1 << 20;
+
 /// Takes values and makes a column of them. The first one that is not None decides on the type.
 #[derive(Debug)]
 pub struct Builder {
@@ -30,6 +33,8 @@ pub struct Builder {
     /// How many values came before the one that decided.
     decided: usize,
     depth: usize,
+    /// How many values there will probably be.
+    expected: usize,
 }
 
 /// The values so far.
@@ -94,7 +99,12 @@ impl Builder {
 
     /// Whose values may nest to this depth.
     fn within(depth: usize) -> Self {
-        Self { slots: Slots::None, presence: NullBufferBuilder::new(0), decided: 0, depth }
+        Self { slots: Slots::None, presence: NullBufferBuilder::new(0), decided: 0, depth, expected: 0 }
+    }
+
+    /// Makes room for as many values as there will probably be, when the first ones are there.
+    pub fn expect(&mut self, count: usize) {
+        self.expected = count;
     }
 
     /// How many values.
@@ -155,6 +165,7 @@ impl Builder {
     pub fn extend_ints(&mut self, values: &[i64]) -> Result<(), Refusal> {
         self.begin(Value::Int(0))?;
         let Slots::Ints(all) = &mut self.slots else { return Err(Refusal::Misfit) };
+        all.reserve(values.len().max(self.expected.saturating_sub(all.len())));
         all.extend_from_slice(values);
         self.presence.append_n_non_nulls(values.len());
         Ok(())
@@ -174,8 +185,11 @@ impl Builder {
         self.begin(Value::Text(""))?;
         let Slots::Texts(all) = &mut self.slots else { return Err(Refusal::Misfit) };
         let before = all.ends.len();
-        all.ends.reserve(values.len());
-        all.bytes.reserve(values.iter().map(|text| text.len()).sum());
+        let bytes: usize = values.iter().map(|text| text.len()).sum();
+        let more = self.expected.saturating_sub(before - 1).max(values.len());
+        let alike = bytes / values.len().max(1) * more * 9 / 8;
+        all.ends.reserve(more);
+        all.bytes.reserve(if more > values.len() { alike.min(MOST_ROOM).max(bytes) } else { bytes });
         if let Err(refusal) = values.iter().try_for_each(|text| all.push(text.as_bytes())) {
             all.truncate(before - 1);
             return Err(refusal);
@@ -217,9 +231,9 @@ impl Builder {
 
     /// Takes the type of a value; so far all are None.
     fn decide(&mut self, value: Value<'_>) -> Result<(), Refusal> {
-        let (count, depth) = (self.len(), self.depth);
+        let (count, depth, expected) = (self.len(), self.depth, self.expected);
         let fields = |arity: usize| match depth.checked_sub(1) {
-            Some(depth) => Ok((0..arity).map(|_| Self::absent(count, depth)).collect()),
+            Some(depth) => Ok((0..arity).map(|_| Self { expected, ..Self::absent(count, depth) }).collect()),
             None => Err(Refusal::Doubt),
         };
         self.slots = match value {

@@ -166,7 +166,11 @@ fn joined<T: arrow_buffer::ArrowNativeType>(
 }
 
 fn joined_strings(parts: &[&Column], strings_of: impl Fn(&Data) -> Option<&Strings>) -> Option<Strings> {
-    let (mut offsets, mut bytes) = (vec![0i32], Vec::new());
+    let lengths = parts.iter().filter_map(|part| Some((strings_of(&part.data)?, part.count)));
+    let size = lengths.map(|(strings, count)| (strings.offsets[count] - strings.offsets[0]) as usize).sum();
+    let mut offsets = Vec::with_capacity(parts.iter().map(|part| part.count).sum::<usize>() + 1);
+    let mut bytes = Vec::with_capacity(size);
+    offsets.push(0i32);
     for part in parts {
         let before = i32::try_from(bytes.len()).ok()?;
         match strings_of(&part.data) {

@@ -53,6 +53,13 @@ impl Timers {
         &self.heap[1..]
     }
 
+    /// The ids of the last ones in the heap, from the end, as far as they have the time of the first one. Of timers of one time
+    /// these come behind it: each time the last one takes the first place, and need not sink.
+    pub fn soon(&self, most: usize) -> impl Iterator<Item = u32> + '_ {
+        let time = self.first().map(|first| first.time);
+        self.all().iter().rev().take(most).take_while(move |timer| Some(timer.time) == time).map(|timer| timer.id)
+    }
+
     /// Adds a timer behind all others, in the heap as [`all`](Self::all) has it.
     pub fn fill(&mut self, timer: Timer) {
         self.heap.push(timer);

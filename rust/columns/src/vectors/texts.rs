@@ -131,12 +131,53 @@ fn number(digits: &[u8]) -> Option<i64> {
         return None;
     }
     let mut value = 0i64;
-    for digit in digits {
+    let (first, rest) = digits.as_rchunks::<8>();
+    for digit in first {
         let digit = digit.wrapping_sub(b'0');
         if digit > 9 {
             return None;
         }
         value = value * 10 + i64::from(digit);
     }
+    for eight in rest {
+        value = value * 100_000_000 + i64::from(eight_digits(*eight)?);
+    }
     Some(if negative { -value } else { value })
+}
+
+/// The number that eight digits are: pairs, fours and the whole, each in one step for all.
+#[inline]
+fn eight_digits(digits: [u8; 8]) -> Option<u32> {
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    let word = u64::from_le_bytes(digits);
+    if word & HIGH != ZEROS || (word + 0x0606_0606_0606_0606) & HIGH != ZEROS {
+        return None;
+    }
+    let ones = word - ZEROS;
+    let pairs = (ones * 10 + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours * 10_000 + (fours >> 32)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn digits_are_the_number(value in any::<i64>(), length in 0usize..20) {
+            let text: String = value.to_string().chars().take(length).collect();
+            let expected = text.parse().ok().filter(|_| text.trim_start_matches('-').len() <= SURE_DIGITS);
+            prop_assert_eq!(number(text.as_bytes()), expected);
+        }
+
+        #[test]
+        fn what_has_no_digits_only_is_no_number(text in "[0-9/:;+ -]{0,19}") {
+            let digits = text.strip_prefix('-').unwrap_or(&text);
+            let plain = !digits.is_empty() && digits.len() <= SURE_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+            prop_assert_eq!(number(text.as_bytes()), if plain { text.parse().ok() } else { None });
+        }
+    }
 }

@@ -58,7 +58,7 @@ use crate::vectors::{Vector, evaluate};
 /// Records whose keys are found together.
 const TOGETHER: usize = 1 << 10;
 
-/// Records whose keys are looked up before the first of them is taken.
+/// Records, or timers, whose keys are looked up before the first of them is taken.
 const AHEAD: usize = 32;
 
 /// What comes out of one call at the most, apart from the last record's.
@@ -286,11 +286,12 @@ impl Process {
         let constants = Bump::new();
         let of_function = spec.on_timer.as_ref().map(|function| (function, function.constants(&constants)));
         let mut run = Run::new(store, timers);
-        let (mut arena, mut done, mut doubtful) = (Bump::new(), 0, false);
+        let (mut arena, mut done, mut doubtful, mut looked_up) = (Bump::new(), 0, false, Vec::with_capacity(AHEAD));
         while let Some((number, time)) = run.timers.of(domain).due(limit) {
             if run.out.len() >= MOST_RECORDS || !run.knows(domain, number, &arena) {
                 break;
             }
+            run.look_ahead(domain, done, &arena, &mut looked_up);
             if let Some((function, constants)) = of_function {
                 let key = run.timers.of(domain).key(number, &arena).copied(&arena);
                 let (when, input) = (When { time: Some(time), domain: Some(domain), watermark, now }, Input::Value(Value::Int(time)));

@@ -1,6 +1,9 @@
 //! The timers of all keys: those of event time, and those of the clock.
 
-use super::Domain;
+use bumpalo::Bump;
+
+use super::store::LookedUp;
+use super::{AHEAD, Domain, Run};
 use crate::batch::Batch;
 use crate::tables::windows::entries::Entries;
 use crate::tables::windows::news::News;
@@ -62,5 +65,15 @@ impl Timers {
     pub fn load(&mut self, [event, clock]: [&[Batch]; 2]) -> Result<(), Doubt> {
         self.event.load(&[], &[], event, &[])?;
         self.clock.load(&[], &[], clock, &[])
+    }
+}
+
+impl Run<'_> {
+    /// After some timers, has what those need that probably come next come closer from memory.
+    pub(super) fn look_ahead(&mut self, domain: Domain, done: usize, arena: &Bump, looked_up: &mut Vec<Result<LookedUp, Doubt>>) {
+        if done.is_multiple_of(AHEAD) {
+            let timers = &*self.timers.of(domain);
+            self.store.look_all_up(timers.soon(AHEAD).map(|number| timers.key(number, arena)), looked_up);
+        }
     }
 }

@@ -48,6 +48,11 @@ impl Entries {
         self.timers.first().filter(|timer| timer.time <= limit).map(|timer| ((timer.id >> 1) as usize, timer.time))
     }
 
+    /// The windows of timers that probably come next.
+    pub fn soon(&self, most: usize) -> impl Iterator<Item = usize> + '_ {
+        self.timers.soon(most).map(|id| (id >> 1) as usize)
+    }
+
     /// Takes the first timer out.
     pub fn poll(&mut self) {
         if let Some(timer) = self.timers.poll() {
