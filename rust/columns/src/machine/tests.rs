@@ -54,6 +54,47 @@ fn fields_are_read_where_they_stand() {
 }
 
 #[test]
+fn conditions_are_seen_where_values_lie() {
+    let triple = |one, two, three| [one, two, three];
+    let within = r#"["compare", ["index", ["local", 0], ["const", 0]], "le", ["index", ["local", 0], ["const", 1]],
+        "lt", ["index", ["local", 0], ["const", 2]]]"#;
+    let returned = format!(r#"[["return", {within}]]"#);
+    let branched = format!(r#"[["if", {within}, [["return", ["const", true]]], [["return", ["const", false]]]]]"#);
+    let (int, text) = (Value::Int, Value::Text);
+    for body in [&returned, &branched] {
+        gives(body, Value::Tuple(&triple(int(1), int(1), int(2))), "Bool(true)");
+        gives(body, Value::Tuple(&triple(int(1), int(2), int(2))), "Bool(false)");
+        gives(body, Value::Tuple(&triple(int(3), int(2), text("never compared"))), "Bool(false)");
+        gives(body, Value::Tuple(&triple(Value::Float(0.5), int(1), Value::Float(1.5))), "Bool(true)");
+        gives(body, Value::Tuple(&triple(text("a"), text("b"), text("c"))), "Bool(true)");
+        doubts(body, Value::Tuple(&triple(int(1), text("a"), int(2))));
+        doubts(body, Value::Tuple(&triple(int(1), int(2), Value::None)));
+    }
+    let none = r#"[["if", ["compare", ["index", ["local", 0], ["const", 1]], "is", ["const", null]],
+        [["return", ["const", 1]]], [["return", ["const", 2]]]]]"#;
+    gives(none, Value::Tuple(&triple(int(1), Value::None, int(2))), "Int(1)");
+    gives(none, Value::Tuple(&triple(int(1), int(0), int(2))), "Int(2)");
+}
+
+#[test]
+fn tuples_are_compared_item_by_item() {
+    let pair = |sign: &str| {
+        format!(
+            r#"[["return", ["compare", ["tuple", {sign}, ["index", ["local", 0], ["const", 1]]],
+                "lt", ["tuple", ["const", -5], ["const", "b"]]]]]"#
+        )
+    };
+    let (plain, negative) = (pair(r#"["index", ["local", 0], ["const", 0]]"#), pair(r#"["neg", ["index", ["local", 0], ["const", 0]]]"#));
+    gives(&plain, Value::Tuple(&[Value::Int(-5), Value::Text("a")]), "Bool(true)");
+    gives(&plain, Value::Tuple(&[Value::Int(-5), Value::Text("b")]), "Bool(false)");
+    gives(&plain, Value::Tuple(&[Value::Int(-4), Value::None]), "Bool(false)");
+    gives(&negative, Value::Tuple(&[Value::Int(6), Value::Text("z")]), "Bool(true)");
+    gives(&negative, Value::Tuple(&[Value::Bool(true), Value::Text("a")]), "Bool(false)");
+    doubts(&negative, Value::Tuple(&[Value::Int(i64::MIN), Value::Text("a")]));
+    doubts(&plain, Value::Tuple(&[Value::Int(-5), Value::None]));
+}
+
+#[test]
 fn numbers_are_divided_as_in_python() {
     let divided = |name: &str, by: i64| format!(r#"[["return", ["{name}", ["local", 0], ["const", {by}]]]]"#);
     for (value, by, quotient, rest) in [(7, -2, -4, -1), (-7, 3, -3, 2), (-6, 3, -2, 0), (6, 4, 1, 2), (0, -5, 0, 0), (-7, -2, 3, -1)] {

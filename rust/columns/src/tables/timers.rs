@@ -207,6 +207,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn timers_of_one_time_come_from_the_end() {
+        let mut timers = Timers::default();
+        (0..40).for_each(|id| timers.add(Timer { time: 7, id }));
+        let first = timers.poll().map(|timer| timer.id);
+        let soon: Vec<_> = timers.first().map(|timer| timer.id).into_iter().chain(timers.soon(10)).collect();
+        let come: Vec<_> = std::iter::from_fn(|| timers.poll()).map(|timer| timer.id).take(11).collect();
+        assert_eq!((first, come), (Some(0), soon));
+        timers.add(Timer { time: 6, id: 50 });
+        assert_eq!(timers.soon(10).count(), 0);
+    }
+
     proptest! {
         #[test]
         fn moves_are_those_of_a_plain_heap(calls in calls()) {
