@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import weakref
 
 import pytest
@@ -12,6 +13,7 @@ from penstock.runtime.io.splits import Split
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.task.worker_tasks import LivingTasks
 from penstock.spark import step_level
+from penstock.storage.storage import LocalStorage
 from tests.job.programs import Program
 from tests.job.steps.looping import in_steps
 
@@ -83,3 +85,47 @@ def test_two_jobs_in_one_worker_have_nothing_of_each_other(tmp_path, monkeypatch
     kept = [task_of(deployment)[0] for deployment in (second, first)]
     assert step_level.TASKS.kept == 2
     assert [task._job.job_id for task in kept] == [second.job.job_id, first.job.job_id]
+
+
+class Counting(LocalStorage):
+    """A storage that counts the bytes of the parts that are read, and gives no more than parts."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = []
+
+    def part(self, path, start, length):
+        self.parts.append(length)
+        return super().part(path, start, length)
+
+    def get(self, path):
+        raise AssertionError("the whole file is read")
+
+
+def test_a_task_reads_its_own_assignment_and_no_other(tmp_path, monkeypatch):
+    """Of any number of subtasks: some have ended, as all of a vertex may have."""
+    storage, job, path = Counting(), deployed(tmp_path).job, str(tmp_path / "step-7")
+    monkeypatch.setattr(step_level, "storage_of", lambda _: storage)
+    lengths = {}
+    for count in (500, 10_000):
+        places = [(vertex, subtask) for vertex in (5, 0, 2) for subtask in range(count) if subtask % 10 != 3]
+        random.Random(count).shuffle(places)
+        assignments = {place: Assignment(7, "state", volatile=repr(place).encode() * place[0]) for place in places}
+        text, data = step_level.encoded(assignments, path)
+        assert len(text) < 1_000
+        storage.put(path, data)
+        for place in ((vertex, subtask) for vertex in range(7) for subtask in (0, 1, 3, 42, 493, count - 1, count)):
+            storage.parts.clear()
+            assert step_level.assignment_of(text, place, job) == assignments.get(place)
+            lengths.setdefault(place, []).append(sum(storage.parts))
+    assert max(map(max, lengths.values())) < 1_000
+    assert lengths[0, 42][0] == lengths[0, 42][1] > 16
+
+
+def test_few_assignments_go_along_with_each_task(tmp_path):
+    assignments = {(0, subtask): Assignment(7, "state") for subtask in range(0, 20, 2)}
+    text, data = step_level.encoded(assignments, "no file")
+    job = deployed(tmp_path).job
+    assert data is None
+    places = [(vertex, subtask) for vertex in (0, 1) for subtask in range(20)]
+    assert [step_level.assignment_of(text, place, job) for place in places] == [*map(assignments.get, places)]

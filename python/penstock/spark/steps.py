@@ -235,15 +235,16 @@ def _assigning(version: int, assignments: Mapping[Place, Assignment]) -> Generat
     """Within the block tasks can read what they are to do, by this text."""
     folder = next(iter(assignments.values())).folder
     assert folder is not None, "a job on Spark keeps its state in a folder"
-    text, data = encoded(assignments, join(folder, f"step-{version}-{uuid.uuid4().hex[:8]}"))
+    path = join(folder, f"step-{version}-{uuid.uuid4().hex[:8]}")
+    text, data = encoded(assignments, path)
     if data is not None:
-        storage_of(text).put(text, data)
+        storage_of(path).put(path, data)
     try:
         yield text
     finally:
         if data is not None:
             with contextlib.suppress(OSError):  # the cleaner finds it
-                storage_of(text).delete([text])
+                storage_of(path).delete([path])
 
 
 @contextlib.contextmanager

@@ -79,6 +79,12 @@ class Hdfs(AbstractFileSystem):
             if "PathIsNotEmptyDirectoryException" not in str(error):
                 raise
 
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **options: Any) -> bytes:
+        """Of a part nothing beside it is read."""
+        if start is None or end is None:
+            return super().cat_file(path, start, end, **options)
+        return self._client.read(self._strip_protocol(path)).read_range(start, end - start)
+
     def _open(self, path: str, mode: str = "rb", block_size: int | None = None, **_: Any) -> Any:
         """``block_size`` is how much is read ahead; the blocks of HDFS are as long as the cluster has them."""
         if mode == "rb":

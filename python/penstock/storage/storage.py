@@ -143,6 +143,12 @@ class Storage(ABC):
         with self.read(path) as file:
             return file.read()
 
+    def part(self, path: str, start: int, length: int) -> bytes:
+        """Some bytes of a file: at least one, and all of them are there. A store sends no others."""
+        with self.read(path) as file:
+            file.seek(start)
+            return file.read(length)
+
     def remove_folder(self, path: str) -> None:
         """Remove a folder if it is empty and nobody uses it, where there are folders."""
 

@@ -96,6 +96,11 @@ class Store(Storage):
         with _reaching(path):
             return self._fs.open(self._place(path), "rb", block_size=_READ_AHEAD, cache_type="readahead")
 
+    def part(self, path: str, start: int, length: int) -> bytes:
+        """One request."""
+        with _reaching(path):
+            return self._fs.cat_file(self._place(path), start=start, end=start + length)
+
     def writing(self, path: str) -> IO[bytes]:
         with _reaching(path):
             place = self._place(path)

@@ -36,11 +36,14 @@ def test_what_is_put_can_be_read_from_every_position(base):
         assert file.read(2) == b"01"
         file.seek(7)
         assert file.read() == b"789"
+    assert [storage.part(f"{base}/a/b", *part) for part in ((0, 10), (7, 1), (2, 3))] == [b"0123456789", b"7", b"234"]
     assert storage.size(f"{base}/a/b") == 10
     assert storage.size(f"{base}/a") is None
     assert storage.size(f"{base}/c") is None
     with pytest.raises(FileNotFoundError):
         storage.get(f"{base}/c")
+    with pytest.raises(FileNotFoundError):
+        storage.part(f"{base}/c", 0, 1)
 
 
 def test_a_file_that_is_written_in_pieces_is_whole(base):
