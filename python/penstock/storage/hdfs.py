@@ -10,12 +10,18 @@ import contextlib
 import ctypes
 import io
 import os
+import threading
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from fsspec import AbstractFileSystem
 from hdfs_native import Client, WriteOptions
 
+from penstock.errors import ConfigurationError
+
+_ATTEMPTS = "dfs.client.failover.max.attempts"
+_ANSWER_SECONDS = 20
 _BUFFER = 1 << 20  # bytes of small writes that go to the client in one call
 
 
@@ -79,11 +85,11 @@ class Hdfs(AbstractFileSystem):
             if "PathIsNotEmptyDirectoryException" not in str(error):
                 raise
 
-    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **options: Any) -> bytes:
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: Any) -> bytes:
         """Of a part nothing beside it is read."""
-        if start is None or end is None:
-            return super().cat_file(path, start, end, **options)
-        return self._client.read(self._strip_protocol(path)).read_range(start, end - start)
+        file = self._client.read(self._strip_protocol(path))
+        first = start or 0
+        return file.read_range(first, (len(file) if end is None else end) - first)
 
     def _open(self, path: str, mode: str = "rb", block_size: int | None = None, **_: Any) -> Any:
         """``block_size`` is how much is read ahead; the blocks of HDFS are as long as the cluster has them."""
@@ -99,7 +105,32 @@ _CLIENTS: dict[tuple[str, tuple[tuple[str, str], ...]], Client] = {}
 def _new_client(url: str, options: tuple[tuple[str, str], ...]) -> Client:
     login = {key: value for key, value in options if key.startswith("kerberos_")}
     config = {key: value for key, value in options if key not in login}
-    return Client(None if url == "hdfs://" else url, config, **login)
+    address = None if url == "hdfs://" else url
+    _check_answer(url, lambda: Client(address, {_ATTEMPTS: "3", **config}, **login).get_file_info("/"))
+    return Client(address, config, **login)
+
+
+def _check_answer(url: str, ask: Callable[[], object]) -> None:
+    """A ConfigurationError if the NameNode does not answer in some seconds. A client tries again for three minutes, as
+    it should where another NameNode is about to take over, but not where a name is wrong."""
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            ask()
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)  # where nobody refuses a connection, it takes minutes
+    thread.start()
+    thread.join(_ANSWER_SECONDS)
+    error = TimeoutError(f"no answer in {_ANSWER_SECONDS} seconds") if thread.is_alive() else next(iter(errors), None)
+    if isinstance(error, OSError) and not isinstance(error, (PermissionError, FileNotFoundError)):
+        raise ConfigurationError(
+            f"The NameNode of {url!r} cannot be reached: {error}. Give its host and port, or its name service, as "
+            "fs.defaultFS in core-site.xml has them; HADOOP_CONF_DIR names the folder of that file. If they are "
+            "right, see that it runs, and that this machine may connect to it."
+        ) from error
 
 
 def _forget_clients() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import re
+import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -241,3 +244,30 @@ def test_copies_of_azure_are_waited_for():
     assert answers["a"] == []
     with pytest.raises(OSError, match=r"'container/b' was not copied to: failed"):
         _wait_for_azure(Azure(), ["container/b"])
+
+
+def unreachable(url: str) -> str:
+    pytest.importorskip("hdfs_native")
+    began = time.monotonic()
+    with pytest.raises(ConfigurationError) as caught:
+        storage_of(url).list(url)
+    assert time.monotonic() - began < 30
+    return str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_name_node_that_does_not_exist_is_named_in_some_seconds():
+    assert re.search(
+        r"NameNode of 'hdfs://nowhere\.invalid:8020' cannot .*Give its host",
+        unreachable("hdfs://nowhere.invalid:8020/a"),
+    )
+
+
+@pytest.mark.slow
+def test_a_name_node_that_does_not_answer_is_named_in_some_seconds(monkeypatch):
+    """It takes a connection, and says nothing."""
+    pytest.importorskip("hdfs_native")
+    monkeypatch.setattr("penstock.storage.hdfs._ANSWER_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"hdfs://127.0.0.1:{server.getsockname()[1]}"
+        assert f"NameNode of {url!r} cannot be reached: no answer in 1 seconds" in unreachable(f"{url}/a")
