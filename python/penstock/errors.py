@@ -121,6 +121,8 @@ class CheckpointDirectoryError(PenstockError):
 class DirectoryHeldError(CheckpointDirectoryError):
     """The driver of another run holds the checkpoint directory; the message says who."""
 
+    free_in: float | None = None  # seconds after which it is free if that driver is dead; None if it is known to live
+
 
 class FencedError(CheckpointDirectoryError):
     """Another driver has taken the checkpoint directory over from this one, which cannot commit any more."""

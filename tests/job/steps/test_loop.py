@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 import warnings
@@ -21,8 +22,10 @@ from penstock.datastream import (
 )
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.errors import DirectoryHeldError, InvalidProgramError, JobCancelledError, JobExecutionError
+from penstock.job.folder import owners
 from penstock.job.folder.lease import JobFolder
-from penstock.job.steps import interruptions
+from penstock.job.folder.owners import Owner
+from penstock.job.steps import commits, interruptions
 from tests.running import collected
 
 NONE = WatermarkStrategy.no_watermarks()
@@ -198,6 +201,39 @@ def test_a_held_folder_is_refused_and_said_by_whom(tmp_path, numbers):
     client.cancel()
     with pytest.raises(JobCancelledError):
         client.get_job_execution_result().result()
+
+
+def left_behind(folder):
+    """A checkpoint directory that a driver on another machine has left without a word a moment ago."""
+    JobFolder(str(folder)).open("sums", Owner("sums", host="elsewhere")).close()
+    for left in (folder / "lease").glob("left-*"):
+        left.unlink()
+
+
+def test_the_lease_of_a_dead_driver_is_waited_for(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(owners, "LEASE_SECONDS", 1.0)
+    left_behind(tmp_path)
+    env = environment(tmp_path)
+    sums(env, pairs(100)).print()
+    env.execute()
+    assert re.search(r"is held by the job 'sums' .* on elsewhere.* Waiting for that\.\n", capsys.readouterr().err)
+    assert JobFolder(str(tmp_path)).newest().epoch == 2
+
+
+@pytest.mark.parametrize("ending", ["lives", "stop", "cancel"])
+def test_it_is_waited_for_no_longer_than_needed(tmp_path, monkeypatch, ending):
+    monkeypatch.setattr(commits, "BEAT_SECONDS", 0.2)
+    left_behind(tmp_path)
+    env = environment(tmp_path)
+    sums(env, pairs(100)).print()
+    client = env.execute_async()
+    time.sleep(1.5)
+    if ending == "lives":
+        (tmp_path / "lease" / "beat-1").write_bytes(b"alive")
+    else:
+        getattr(client, ending)()
+    with pytest.raises(JobCancelledError if ending == "cancel" else DirectoryHeldError):
+        client.get_job_execution_result().result(20)
 
 
 def test_stopping_commits_the_step_and_ends(tmp_path, numbers):

@@ -114,14 +114,17 @@ class Owners:
         )
 
     def held(self, epoch: int, silent: float | None = None) -> DirectoryHeldError:
-        heard, wait = "", ""
+        heard, wait, free_in = "", "", None
         if silent is not None:
+            free_in = max(LEASE_SECONDS - silent, 0)
             heard = f", last heard of {silent:.0f} seconds ago"
-            wait = f" If it is dead, the directory is free in {max(LEASE_SECONDS - silent, 0):.0f} seconds."
-        return DirectoryHeldError(
+            wait = f" If it is dead, the directory is free in {free_in:.0f} seconds."
+        error = DirectoryHeldError(
             f"The checkpoint directory {self._place!r} is held by {self.read(epoch) or 'another driver'}{heard}. Stop "
             f"that one, or give this job one of its own by execution.checkpointing.dir.{wait}"
         )
+        error.free_in = free_in
+        return error
 
     def beat(self, epoch: int) -> None:
         self._storage.put(join(self.folder, f"beat-{epoch}"), b"alive")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from penstock.errors import ConfigurationError, PenstockError
+from penstock.common.jobs.job_control import JobControl
+from penstock.errors import ConfigurationError, DirectoryHeldError, PenstockError
 from penstock.job.commit.folders import COMMIT, MARKER, writable
 from penstock.job.deployment import Deployment
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import Output, StepManifest
+from penstock.job.folder.owners import BEAT_SECONDS
 from penstock.job.folder.read_splits import EndedSplits, read_ended, with_ended
 from penstock.job.folder.single import SingleCommit
 from penstock.job.restore.carried import begun
@@ -32,15 +35,15 @@ class Commits:
     notice: str | None = None  # a line for the user about what was in the checkpoint directory
     recovered = begun = False
 
-    def __init__(self, deployment: Deployment, write_table: WriteTable | None = None) -> None:
-        self.deployment, self._write_table = deployment, write_table
+    def __init__(self, deployment: Deployment, control: JobControl, write_table: WriteTable | None = None) -> None:
+        self.deployment, self._control, self._write_table = deployment, control, write_table
         self._open = contextlib.ExitStack()
         self._kept = time.monotonic()
 
     def __enter__(self) -> Commits:
         settings = self.deployment.job.settings
         with self._open:
-            self.lease = lease = self._open.enter_context(_opened(self.deployment))
+            self.lease = lease = self._open.enter_context(_opened(self.deployment, self._control))
             line = begun(lease, lease.files, settings, self.deployment.savepoint)
             self.notice = line or (lease.opening_notice() if settings.checkpoint_directory is not None else None)
             self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
@@ -120,7 +123,7 @@ class Commits:
 
 
 @contextlib.contextmanager
-def _opened(deployment: Deployment) -> Iterator[Lease]:
+def _opened(deployment: Deployment, control: JobControl) -> Iterator[Lease]:
     """The checkpoint directory of a run, or a folder in its place that goes with the run."""
     settings, place = deployment.job.settings, deployment.place
     with contextlib.ExitStack() as removing:
@@ -131,8 +134,28 @@ def _opened(deployment: Deployment) -> Iterator[Lease]:
         elif settings.checkpoint_directory is None:
             removing.callback(_remove, Store(place), place)
         folder = JobFolder(place, durable=settings.checkpoint_directory is not None)
-        with folder.open(deployment.job.name, retained=settings.retained, options=settings.storage_options) as lease:
+        with _taken(folder, deployment, control) as lease:
             yield lease
+
+
+def _taken(folder: JobFolder, deployment: Deployment, control: JobControl) -> Lease:
+    """Open a checkpoint directory. The lease of a driver that may be dead is waited for: until it is over, that driver
+    is heard of again, or this job is to end."""
+    settings, expected = deployment.job.settings, None
+    while True:
+        try:
+            return folder.open(deployment.job.name, retained=settings.retained, options=settings.storage_options)
+        except DirectoryHeldError as error:
+            if error.free_in is None or control.stopping:
+                raise
+            free = time.monotonic() + error.free_in
+            if expected is None:
+                print(f"{error} Waiting for that.", file=sys.stderr)
+            elif free > expected + 1:  # it lives
+                raise
+            expected = free
+            left = error.free_in
+        control.pause(int(1000 * min(left + 0.1, BEAT_SECONDS / 2)))
 
 
 def _remove(store: Store, folder: str) -> None:
@@ -170,7 +193,7 @@ class SingleRun:
                     self._commit.begin(self.deployment.job.settings.storage_options)
             self._outputs.__enter__()
             if self.deployment.keeps:
-                self.lease = self._kept.enter_context(_opened(self.deployment))
+                self.lease = self._kept.enter_context(_opened(self.deployment, self._control))
                 self.state = self.lease.state
         except BaseException:
             self.__exit__()

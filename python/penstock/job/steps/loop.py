@@ -129,7 +129,7 @@ class StepLoop:
             if self._steps:  # signals are for a job that commits more than once
                 opened.enter_context(stopped_by_signal(self._control))
             if self._steps or self._settings.checkpoint_directory is not None:
-                self._commits = opened.enter_context(Commits(self._deployment, self._write_table))
+                self._commits = opened.enter_context(Commits(self._deployment, self._control, self._write_table))
             else:
                 run = SingleRun(self._deployment, lambda: self._runner.write_tables())
                 self._commits = opened.enter_context(run)
