@@ -92,6 +92,7 @@ def pytest(name: str, folder: Path) -> str:
     file, minutes = STEPS[name]
     environment = {**os.environ, "PENSTOCK_BENCH_RECORDS": str(folder / f"{name}.jsonl")}
     command = [sys.executable, "-m", "pytest", "-v", "--tb=short", f"benches/{file}", "--benchmark-disable-gc"]
+    command += ["-o", "faulthandler_timeout=0"]  # that of one test; a step has its own time
     command += ["--benchmark-quiet", "--benchmark-json", str(folder / f"{name}.benchmark.json")]
     process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
     try:

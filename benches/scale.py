@@ -32,8 +32,11 @@ EACH = 2
 WARM = 2
 """Steps that do not count."""
 HEAP, NEEDED = "300m", 330 << 20
-"""The heap of an executor, and about what it takes with its worker of Python."""
-MOST = 16
+"""The heap of an executor, and what Spark has to believe that it takes."""
+TAKEN = 520 << 20
+"""What it takes of this machine, with its workers of Python: measured with eight."""
+MOST = 24
+"""Executors: 12 GiB."""
 
 
 class Numbers(Source[int]):
@@ -67,7 +70,7 @@ def cluster() -> str:
     """The master of a cluster on this machine with as many executors of one core as fit into its memory."""
     with open("/proc/meminfo") as file:
         free = next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable"))
-    return f"local-cluster[{max(2, min(MOST, free * 3 // 4 // NEEDED))},1,330]"
+    return f"local-cluster[{max(2, min(MOST, free * 3 // 4 // TAKEN))},1,330]"
 
 
 def session(master: str) -> Any:

@@ -26,7 +26,7 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "steps": ("test_unbounded.py::test_steps", 10),
     "latency": ("test_latency.py", 5),
     "manifest": ("test_scale.py::test_manifest", 2),
-    "scale": ("test_scale.py::test_scale", 30),
+    "scale": ("test_scale.py::test_scale", 60),
     "flink": ("test_flink.py", 45),
 }
 PEERS = (
