@@ -4,9 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
-import lzma
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +14,7 @@ from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_paths import found_files
-from penstock.runtime.io.file_source import path_of, pieces_of, read_text, why_decoded
+from penstock.runtime.io.file_source import damages, path_of, pieces_of, read_text, why_decoded
 from penstock.runtime.io.splits import Records, Split
 from penstock.storage.storage import Dated
 
@@ -29,7 +26,7 @@ def inflating(path: str) -> Iterator[None]:
     """While what a file holds is read: FileFormatError, with the name of the file, if its compression is damaged."""
     try:
         yield
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except damages() as error:
         raise FileFormatError(
             f"{path} cannot be read as the compressed file that its name says it is: {error}. Perhaps it has not been "
             "written to its end."

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import contextlib
 import gzip
 import io
-import lzma
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -53,11 +52,29 @@ def _zstandard(file: IO[bytes]) -> IO[bytes]:
     return io.BufferedReader(pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd"))
 
 
+def _bzip2(file: IO[bytes]) -> IO[bytes]:
+    import bz2  # as lzma, it is lacking where Python was built without the library
+
+    return bz2.open(file)
+
+
+def _xz(file: IO[bytes]) -> IO[bytes]:
+    import lzma
+
+    return lzma.open(file)
+
+
+def damages() -> tuple[type[Exception], ...]:
+    """The errors of what reads compressed files if one is damaged."""
+    lzma = sys.modules.get("lzma")
+    return (EOFError, zlib.error, gzip.BadGzipFile, *([] if lzma is None else [lzma.LZMAError]))
+
+
 OPENERS: dict[str, Callable[[IO[bytes]], Any]] = {
     ".gz": gzip.open,
     ".gzip": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
+    ".bz2": _bzip2,
+    ".xz": _xz,
     ".deflate": lambda file: io.BufferedReader(_Inflating(file)),
     ".zst": _zstandard,
     ".zstd": _zstandard,
@@ -107,7 +124,7 @@ def pieces_of(file: Dated, charset: str, splittable: bool) -> list[Split]:
 
 def read_text(split: Split, charset: str) -> Iterator[Records[str]]:
     """The lines of a split, some 256 KiB at a time. FileFormatError if the file ends before the split; OSError
-    if it cannot be read; EOFError, zlib.error, lzma.LZMAError if its compression is damaged."""
+    if it cannot be read; one of :func:`damages` if its compression is damaged."""
     if cuts_at_bytes(charset):
         for block, position in read_blocks(split):
             yield Records(Lines(block, charset), position)

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sqlite3
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import StateError
+
+if TYPE_CHECKING:
+    import sqlite3
 
 CHUNK = 1_000  # rows that are read or written at a time
 _PRAGMAS = ("page_size=4096", "journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "temp_store=FILE")
@@ -28,7 +30,15 @@ class RowFile:
     """Rows by number, in a file of its own."""
 
     def __init__(self, memory: int, folder: str | None = None) -> None:
+        try:
+            import sqlite3  # it is lacking where Python was built without the library
+        except ImportError as error:
+            raise StateError(
+                f"This Python lacks the module sqlite3, which keeps state that is larger than memory: {error}. Use a "
+                "Python that was built with SQLite, or set penstock.state.backend to memory."
+            ) from error
         self.folder: str = folder or tempfile.gettempdir()
+        self._errors = sqlite3.DatabaseError
         path = ""
         try:
             handle, path = tempfile.mkstemp(prefix="penstock-state-", suffix=".db", dir=folder)
@@ -53,7 +63,7 @@ class RowFile:
     def failures(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except self._errors as error:
             raise _failed(self.folder, error) from error
 
     def query(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
@@ -63,7 +73,7 @@ class RowFile:
     def get(self, number: int) -> bytes | None:
         try:
             row = self.execute("select data from rows where id=?", (number,)).fetchone()
-        except sqlite3.DatabaseError as error:
+        except self._errors as error:
             raise _failed(self.folder, error) from error
         return None if row is None else row[0]
 
