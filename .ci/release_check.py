@@ -1,25 +1,25 @@
 """`make release-check`: a rehearsal of a release. It builds the sources and each wheel that this machine can build,
 checks them, installs each in a bare root, and runs the demo there. It names what cannot be done here.
 
-Usage: python .ci/release_check.py [--only-check] [FOLDER]
+Usage: python .ci/release_check.py [--only-check] [--only TEXT] [FOLDER]
   FOLDER        dist, unless another folder is named; the wheels and sources in it are built again
   --only-check  check what is in the folder; build and run nothing
+  --only TEXT   nothing but the targets whose names contain it, such as musl, or sources
 
-A bare root is a Debian of nothing but its essential packages and Python, which bubblewrap enters: no network, no Java,
-no compiler, nothing of this machine but the wheels and the examples. A wheel for another processor runs there under
-qemu-user. The wheel that pip builds from the sources is installed in an empty virtual environment, and runs with an
-empty home and no variable of this shell. Takes five minutes for each wheel on two cores.
+A bare root (bare_roots.py) is a Debian of nothing but its essential packages and Python, or for musl Python alone.
+Bubblewrap enters it: no network, no Java, no compiler, nothing of this machine but the wheels and the examples. A wheel
+for another processor runs there under qemu-user. The wheel that pip builds from the sources is installed in an empty
+virtual environment, and runs with an empty home and no variable of this shell. Takes five minutes for each wheel on two
+cores.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -27,16 +27,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pip
+from bare_roots import BIN, ROOT, TOOLS, in_bare_environment, in_bare_root, run
 
-ROOT = Path(__file__).resolve().parents[1]
-BIN = Path(sys.executable).parent
 LARGEST = 10 << 20
 """Bytes that a wheel may have."""
 NEEDED = ("py.typed", "_native.pyi", "viewer/viewer.html", "licenses/LICENSE", "entry_points.txt")
-DEMO = (("--version",), ("explain", "examples/sessions.py"), ("run", "--local", "examples/sessions.py"))
-DEBIAN, DEBIAN_PYTHON = "bookworm", "3.11"
-DEBIAN_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 @dataclass(frozen=True)
@@ -100,15 +95,14 @@ class Rehearsal:
         if target in MACOS and own:
             self.shown[wheel.name] = in_bare_environment(wheel, folder)
             return None
-        if not target.triple.endswith("-linux-gnu"):
+        libc = target.triple.rpartition("-")[2]
+        if libc not in TOOLS:
             return self.skip(f"running {wheel.name}", "there is no bare root for it")
-        tools = {"mmdebstrap": "mmdebstrap", "bwrap": "bubblewrap", f"qemu-{target.machine}-static": "qemu-user-static"}
+        tools = TOOLS[libc] if own else {**TOOLS[libc], f"qemu-{target.machine}-static": "qemu-user-static"}
         absent = [package for tool, package in tools.items() if shutil.which(tool) is None]
-        if own and "qemu-user-static" in absent:
-            absent.remove("qemu-user-static")
         if absent:
             return self.skip(f"running {wheel.name}", f"install {', '.join(absent)}")
-        self.shown[wheel.name] = in_bare_root(wheel, target.machine, folder, emulated=not own)
+        self.shown[wheel.name] = in_bare_root(wheel, target.machine, libc, folder, emulated=not own)
         return None
 
     def build_sources(self) -> None:
@@ -124,6 +118,8 @@ class Rehearsal:
 
     def report(self) -> None:
         """Print what was done; ends with it if the demo did not print the same everywhere."""
+        if not self.shown:
+            sys.exit("The demo ran nowhere.")
         first, *others = self.shown.values()
         if any(other != first for other in others):
             shown = "\n".join(f"== {name}\n{text}" for name, text in self.shown.items())
@@ -133,18 +129,6 @@ class Rehearsal:
             state = "ran" if package.name in self.shown else "did not run"
             print(f"{package.stat().st_size / 1e6:5.1f} MB  {state:<11}  {package.name}")
         print("\n".join(f"not done: {line}" for line in self.skipped))
-
-
-def run(*command: str | Path, **more: str) -> str:
-    """Run a command in the project's folder, with more variables. Returns what it prints; ends with it if it fails."""
-    words = [str(part) for part in command]
-    print("$", *(words if words[0] != "bwrap" else ["bwrap ...", *words[words.index("/project") + 1 :]]), flush=True)
-    path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"  # maturin looks there for the Python that has zig
-    environment = {**os.environ, "PATH": path, **more}
-    done = subprocess.run(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{done.stdout}\n`{' '.join(words)}` ended with status {done.returncode}.")
-    return done.stdout
 
 
 def packages(folder: Path) -> list[Path]:
@@ -191,65 +175,27 @@ def version(tag: str) -> tuple[int, int]:
     return int(matched[1]), int(matched[2])
 
 
-def demonstrate(*python: str | Path) -> str:
-    """Run the demo by an interpreter; what it prints."""
-    printed = [run(*python, "-m", "penstock", *command) for command in DEMO]
-    if not all(part.strip() for part in printed):
-        sys.exit("A command of the demo has printed nothing.")
-    return "\n".join(printed)
-
-
-def in_bare_environment(wheel: Path, folder: Path) -> str:
-    """Install a wheel in an empty virtual environment and run the demo there; what it prints."""
-    environment, home = folder / "environment", folder / "home"
-    home.mkdir()
-    run(sys.executable, "-m", "venv", "--without-pip", environment)
-    run(sys.executable, "-m", "pip", "--python", environment, "install", "--quiet", wheel)
-    bare = ("env", "--ignore-environment", f"HOME={home}", f"PATH={environment / 'bin'}", "LC_ALL=C.UTF-8")
-    return demonstrate(*bare, environment / "bin" / "python")
-
-
-def in_bare_root(wheel: Path, machine: str, folder: Path, *, emulated: bool) -> str:
-    """Install a wheel in a bare Debian and run the demo there; what it prints."""
-    root, packed, wheels = folder / "root", folder / "root.tar", folder / "wheels"
-    debian = ("--variant=extract", "--include=python3", f"--architectures={DEBIAN_MACHINES[machine]}", DEBIAN)
-    run("mmdebstrap", "--quiet", *debian, packed)
-    root.mkdir()
-    run("tar", "--extract", "--no-same-owner", "--file", packed, "--directory", root)
-    platforms = [f"--platform={libc}_{machine}" for libc in ("manylinux_2_28", "manylinux_2_17", "manylinux2014")]
-    wanted = (*platforms, "--python-version", DEBIAN_PYTHON, "--only-binary=:all:")
-    run(sys.executable, "-m", "pip", "download", "--quiet", *wanted, "--dest", wheels, wheel)
-    bound = {wheels: "/wheels", ROOT / "examples": "/project/examples", Path(pip.__path__[0]): "/pip/pip"}
-    emulator = [f"/{machine}"] if emulated else []
-    if emulated:
-        bound[Path(shutil.which(f"qemu-{machine}-static") or "")] = f"/{machine}"
-    places = [word for outside, inside in bound.items() for word in ("--ro-bind", str(outside), inside)]
-    system = ["--bind", str(root), "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", *places]
-    variables = ["--clearenv", "--setenv", "HOME", "/tmp", "--setenv", "PYTHONPATH", "/pip", "--chdir", "/project"]
-    python = ["bwrap", "--unshare-all", *system, *variables, *emulator, f"/usr/bin/python{DEBIAN_PYTHON}"]
-    quiet = ("--quiet", "--root-user-action=ignore", "--no-warn-script-location", "--break-system-packages")
-    run(*python, "-m", "pip", "install", *quiet, "--no-index", "--find-links=/wheels", f"/wheels/{wheel.name}")
-    return demonstrate(*python)
-
-
-def main(folder: Path) -> None:
-    """The whole rehearsal. The sources come first: they take least."""
+def main(folder: Path, only: str) -> None:
+    """The whole rehearsal, or some targets alone. The sources come first: they take least."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in packages(folder):
         old.unlink()
     rehearsal = Rehearsal(folder)
-    rehearsal.build_sources()
+    if only in "sources":
+        rehearsal.build_sources()
     for target in MACOS if sys.platform == "darwin" else LINUX:
-        rehearsal.build(target)
+        if only in target.triple:
+            rehearsal.build(target)
     rehearsal.report()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--only-check", action="store_true")
+    parser.add_argument("--only", default="")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist")
     arguments = parser.parse_args()
     if arguments.only_check:
         check(packages(arguments.folder))
     else:
-        main(arguments.folder)
+        main(arguments.folder, arguments.only)
