@@ -9,6 +9,7 @@ import weakref
 import pytest
 
 from penstock.runtime.config.steps import Assignment, Reading
+from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.io.splits import Split
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.task.worker_tasks import LivingTasks
@@ -110,16 +111,35 @@ def test_a_task_reads_its_own_assignment_and_no_other(tmp_path, monkeypatch):
     for count in (500, 10_000):
         places = [(vertex, subtask) for vertex in (5, 0, 2) for subtask in range(count) if subtask % 10 != 3]
         random.Random(count).shuffle(places)
-        assignments = {place: Assignment(7, "state", volatile=repr(place).encode() * place[0]) for place in places}
+        assignments = {place: Assignment(7, "state", volatile=repr(place).encode() * 9) for place in places}
         text, data = step_level.encoded(assignments, path)
         assert len(text) < 1_000
         storage.put(path, data)
+        step_level._series.cache_clear()
         for place in ((vertex, subtask) for vertex in range(7) for subtask in (0, 1, 3, 42, 493, count - 1, count)):
             storage.parts.clear()
             assert step_level.assignment_of(text, place, job) == assignments.get(place)
             lengths.setdefault(place, []).append(sum(storage.parts))
     assert max(map(max, lengths.values())) < 1_000
-    assert lengths[0, 42][0] == lengths[0, 42][1] > 16
+    assert lengths[0, 42][0] == lengths[0, 42][1] > 32
+
+
+def test_series_of_all_subtasks_are_there_once_for_each_vertex(tmp_path, monkeypatch):
+    """A subtask may need those of any other. Neither the file nor what a worker reads grows with the square."""
+    storage, job, path = Counting(), deployed(tmp_path).job, str(tmp_path / "step-7")
+    monkeypatch.setattr(step_level, "storage_of", lambda _: storage)
+    step_level._series.cache_clear()
+    count = 2_000
+    series = [
+        {"sum": tuple((StateFile("sum", f"{vertex}-{i}", "snapshot", i, "0" * 32, i),) for i in range(count))}
+        for vertex in (0, 1)
+    ]
+    assignments = {(vertex, i): Assignment(7, "state", series[vertex]) for vertex in (0, 1) for i in range(count)}
+    text, data = step_level.encoded(assignments, path)
+    assert len(data) < 500 * len(assignments)
+    storage.put(path, data)
+    assert all(step_level.assignment_of(text, place, job) == assignments[place] for place in assignments)
+    assert sum(storage.parts) < len(data) + 1
 
 
 def test_few_assignments_go_along_with_each_task(tmp_path):

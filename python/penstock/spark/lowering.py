@@ -160,7 +160,7 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
         with shipped(None if archive is None else SparkFiles.get(archive)), fewer_collections():
             task: Any
             if level.steps:
-                assigned = level.assigned or context.getLocalProperty(PROPERTY) or "="
+                assigned = level.assigned or context.getLocalProperty(PROPERTY) or ""
                 task = step_task(vertex, subtask, assigned, attempt, level.job)
             else:
                 task = task_of(vertex, subtask, attempt, level.job, presorted=True)

@@ -10,13 +10,14 @@ import gc
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
-from penstock.runtime.config.steps import Assignment
+from penstock.runtime.config.steps import Assignment, Series
 from penstock.runtime.config.tasks import JobConfig, VertexConfig
 from penstock.runtime.task.task import Task
 from penstock.runtime.task.worker_tasks import MEMORY, LivingTasks
@@ -25,7 +26,7 @@ from penstock.storage.stores import configured, storage_of
 PROPERTY = "penstock.step"
 INLINE = 64 << 10  # bytes of assignments that go along with each task; more are in a file
 
-_SLOT = struct.Struct(">QQ")  # where an assignment begins in the file, and how long it is
+_SLOT = struct.Struct(">QQQQ")  # where an assignment begins, and how long it is; the same of the series in it
 _BETWEEN = 64  # tasks that are run without looking for cycles
 _looked = [0, 0]  # how many had been made the last time, and tasks since
 
@@ -35,53 +36,60 @@ TASKS = LivingTasks()  # of this worker process
 
 def encoded(assignments: Mapping[Place, Assignment], path: str) -> tuple[str, bytes | None]:
     """A text that says what each task is to do in a step, and the data for the file at ``path`` if it is in that."""
-    pickled = {place: dumps(assignment) for place, assignment in assignments.items()}
-    data = dumps(pickled)
-    if len(data) <= INLINE:
-        return "=" + base64.b64encode(data).decode("ascii"), None
-    slots = _slots_of(pickled)
-    return json.dumps({"file": path, "slots": slots}), _indexed(pickled, slots)
-
-
-def _slots_of(places: Iterable[Place]) -> dict[int, tuple[int, int]]:
-    """The slots of each vertex in a file of assignments: the first, and how many. There is one for each subtask."""
-    counts: dict[int, int] = {}
-    for vertex, subtask in places:
+    counts: dict[int, int] = {}  # of subtasks, by vertex
+    for vertex, subtask in assignments:
         counts[vertex] = max(counts.get(vertex, 0), subtask + 1)
     firsts = accumulate(counts.values(), initial=0)
-    return {vertex: (first, count) for first, (vertex, count) in zip(firsts, counts.items(), strict=False)}
+    slots = {vertex: (first, count) for first, (vertex, count) in zip(firsts, counts.items(), strict=False)}
+    data = _indexed(assignments, slots)
+    if len(data) > INLINE:
+        return json.dumps({"slots": slots, "file": path}), data
+    return json.dumps({"slots": slots, "data": base64.b64encode(data).decode("ascii")}), None
 
 
-def _indexed(pickled: Mapping[Place, bytes], slots: Mapping[int, tuple[int, int]]) -> bytes:
-    """A file in which a task finds its assignment by two small reads: slots, which say where assignments lie, then the
-    assignments. The slot of a subtask without one is empty."""
+def _indexed(assignments: Mapping[Place, Assignment], slots: Mapping[int, tuple[int, int]]) -> bytes:
+    """Bytes in which a task finds its assignment by few small reads: a slot for each subtask, which says where its
+    assignment lies and where the series, then these. The series are those of all subtasks, and are there once for each
+    vertex. The slot of a subtask without an assignment is empty."""
     head = bytearray(_SLOT.size * sum(count for _, count in slots.values()))
-    position = len(head)
-    for (vertex, subtask), data in pickled.items():
-        _SLOT.pack_into(head, _SLOT.size * (slots[vertex][0] + subtask), position, len(data))
-        position += len(data)
-    return b"".join((head, *pickled.values()))
+    position, parts = len(head), list[bytes]()
+    series: dict[int, tuple[int, int]] = {}  # where they lie, by identity
+    for (vertex, subtask), assignment in assignments.items():
+        if id(assignment.series) not in series:
+            parts.append(dumps(dict(assignment.series)))
+            series[id(assignment.series)] = position, len(parts[-1])
+            position += len(parts[-1])
+        parts.append(dumps(replace(assignment, series={})))
+        lies = position, len(parts[-1]), *series[id(assignment.series)]
+        _SLOT.pack_into(head, _SLOT.size * (slots[vertex][0] + subtask), *lies)
+        position += len(parts[-1])
+    return b"".join((head, *parts))
 
 
 def assignment_of(text: str, place: Place, job: JobConfig) -> Assignment | None:
     """The assignment of a task; None if it has ended."""
-    if text.startswith("="):
-        data = decode_value(base64.b64decode(text[1:])).get(place)
-    else:
-        with configured(job.settings.storage_options):
-            data = _part(place, **json.loads(text))
-    return None if data is None else decode_value(data)
-
-
-def _part(place: Place, file: str, slots: Mapping[str, tuple[int, int]]) -> bytes | None:
-    """The pickled assignment of a task in a file of them."""
-    vertex, subtask = place
-    first, count = slots.get(str(vertex), (0, 0))
-    if subtask >= count:
+    described = json.loads(text)
+    first, count = described["slots"].get(str(place[0]), (0, 0))
+    if place[1] >= count:
         return None
-    storage = storage_of(file)
-    start, length = _SLOT.unpack(storage.part(file, _SLOT.size * (first + subtask), _SLOT.size))
-    return storage.part(file, start, length) if length else None
+    slot = _SLOT.size * (first + place[1]), _SLOT.size
+    if "data" in described:
+        data = base64.b64decode(described["data"])
+        start, length, *series = _SLOT.unpack_from(data, slot[0])
+        return replace(decode_value(data[start:]), series=decode_value(data[series[0] :])) if length else None
+    with configured(job.settings.storage_options):
+        storage = storage_of(described["file"])
+        start, length, *series = _SLOT.unpack(storage.part(described["file"], *slot))
+        if not length:
+            return None
+        assignment = decode_value(storage.part(described["file"], start, length))
+        return replace(assignment, series=_series(described["file"], *series))
+
+
+@lru_cache(4)
+def _series(file: str, start: int, length: int) -> Mapping[str, tuple[Series, ...]]:
+    """The series of a vertex, which the tasks of a worker share: there are as many as the vertex has subtasks."""
+    return decode_value(storage_of(file).part(file, start, length))
 
 
 class EndedTask:

@@ -141,6 +141,9 @@ class _Channel:
     aligned: bool = True
 
 
+_UNKNOWN = _Channel()
+
+
 class Valve:
     """The watermark and idleness of one input, out of those of its channels (Flink 1.11: ``StatusWatermarkValve``).
 
@@ -157,7 +160,10 @@ class Valve:
         self.active = True
 
     def volatile(self) -> tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]:
-        channels = [(name, at.watermark, at.active, at.aligned) for name, at in self._channels.items()]
+        """Channels whose state is still the first one are left out: without watermarks that is all of them."""
+        channels = [
+            (name, at.watermark, at.active, at.aligned) for name, at in self._channels.items() if at != _UNKNOWN
+        ]
         return self._last, self.active, channels
 
     def resume(self, volatile: tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]) -> None:
