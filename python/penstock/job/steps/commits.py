@@ -123,7 +123,7 @@ class Commits:
 
 
 @contextlib.contextmanager
-def _opened(deployment: Deployment, control: JobControl) -> Iterator[Lease]:
+def _opened(deployment: Deployment, control: JobControl | None = None) -> Iterator[Lease]:
     """The checkpoint directory of a run, or a folder in its place that goes with the run."""
     settings, place = deployment.job.settings, deployment.place
     with contextlib.ExitStack() as removing:
@@ -138,15 +138,15 @@ def _opened(deployment: Deployment, control: JobControl) -> Iterator[Lease]:
             yield lease
 
 
-def _taken(folder: JobFolder, deployment: Deployment, control: JobControl) -> Lease:
+def _taken(folder: JobFolder, deployment: Deployment, control: JobControl | None) -> Lease:
     """Open a checkpoint directory. The lease of a driver that may be dead is waited for: until it is over, that driver
-    is heard of again, or this job is to end."""
+    is heard of again, or this job is to end. Without ``control``, as for a folder of this run alone, it is an error."""
     settings, expected = deployment.job.settings, None
     while True:
         try:
             return folder.open(deployment.job.name, retained=settings.retained, options=settings.storage_options)
         except DirectoryHeldError as error:
-            if error.free_in is None or control.stopping:
+            if error.free_in is None or control is None or control.stopping:
                 raise
             free = time.monotonic() + error.free_in
             if expected is None:
@@ -193,7 +193,7 @@ class SingleRun:
                     self._commit.begin(self.deployment.job.settings.storage_options)
             self._outputs.__enter__()
             if self.deployment.keeps:
-                self.lease = self._kept.enter_context(_opened(self.deployment, self._control))
+                self.lease = self._kept.enter_context(_opened(self.deployment))
                 self.state = self.lease.state
         except BaseException:
             self.__exit__()
