@@ -31,10 +31,14 @@ def test_the_second_driver_is_refused_and_told_who_has_the_folder(root, tmp_path
     first = Life(root, WAITS, lease=lease)
     assert first.until(2)
     os.kill(first.process.pid, signal.SIGSTOP)
-    (root / GO).touch()
     second = Life(root, WAITS, tmp_path / "second.log", lease=lease)
+    while lease is not None and not second.over and "Waiting for that." not in second.log.read_text():
+        time.sleep(0.05)
+    if lease is not None:  # it waits until the first one is heard of again
+        os.kill(first.process.pid, signal.SIGCONT)
     assert second.end() == 1
     os.kill(first.process.pid, signal.SIGCONT)
+    (root / GO).touch()
     assert f"process {first.process.pid}" in second.log.read_text()
     assert "is held by the job 'chaos'" in second.log.read_text()
     assert first.end() == 0
