@@ -159,7 +159,7 @@ def unpack_sources() -> None:
     for name in ("lists/partial", "cache/archives/partial", "python", "new"):
         (MUSL / name).mkdir(parents=True, exist_ok=True)
     machines = ",".join(DEBIAN_MACHINES.values())
-    place = f"http://deb.debian.org/debian {DEBIAN['musl']} main"
+    place = f"{debian_archive()} {DEBIAN['musl']} main"
     lists = MUSL / "sources.list"
     lists.write_text(f"deb [arch={machines} signed-by={KEYS}] {place}\ndeb-src [signed-by={KEYS}] {place}\n")
     folders = (f"Dir::Etc::sourcelist={lists}", "Dir::Etc::sourceparts=-", f"Dir::State::lists={MUSL / 'lists'}")
@@ -172,6 +172,13 @@ def unpack_sources() -> None:
         [packed] = (path for path in MUSL.glob(archive) if path.suffix != ".asc")
         run("tar", "--extract", "--strip-components=1", "--file", packed, "--directory", MUSL / name)
     (MUSL / "new").rename(MUSL / "zlib")  # the last one: now all are there
+
+
+def debian_archive() -> str:
+    """The archive of Debian that apt has on this machine."""
+    wanted = ("Origin: Debian", "Label: Debian", "Created-By: Packages")
+    archives = run("apt-get", "indextargets", "--format", "$(REPO_URI)", *wanted).split()
+    return archives[0] if archives else sys.exit("apt has no archive of Debian here: run apt-get update on a Debian.")
 
 
 def build_python(name: str, *options: str, **more: str) -> Path:
