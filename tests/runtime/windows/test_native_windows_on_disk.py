@@ -12,9 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import _native
+from penstock.errors import StateError
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.state.disk import memory as shares
 from penstock.runtime.state.disk import whole
+from penstock.runtime.state.disk.table import DiskTable
+from penstock.runtime.usercode.failure import OperatorFailure
 from penstock.runtime.windows.assigners import GlobalWindows
 from penstock.runtime.windows.triggers import EventTimeTrigger
 from tests.effort import examples
@@ -163,3 +166,17 @@ def test_the_state_goes_to_the_file_when_it_grows_and_comes_back_when_it_shrinks
     assert here[-1]
     assert most < 300_000
     assert sorted(map(repr, both.native.results)) == sorted(map(repr, expected.results))
+
+
+@pytest.mark.parametrize("call", ["items", "take_over"])
+def test_a_failure_of_the_disk_is_one_of_the_operator(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = WindowOperator(BY_EVENT_TIME["tumbling"], EventTimeTrigger(), None, FUNCTIONS["sum"], keyed=KEY)
+    both = WindowsOnDisk(spec, memory=1)
+    both.native.state.table("window-contents", "w")  # so that there is something to read
+
+    def full(*_: Any) -> None:
+        raise StateError("The disk is full.")
+
+    monkeypatch.setattr(DiskTable, call, full)
+    with pytest.raises(OperatorFailure, match="The disk is full"):
+        both.take([(("a", 1), 0)])

@@ -7,12 +7,9 @@ transaction, and the keys that were used longest ago are forgotten. Timers are i
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from itertools import chain
 from typing import Any, ClassVar
 
-from penstock.errors import StateError
 from penstock.runtime.operators.native_process import NativeProcess, dict_of
 from penstock.runtime.operators.native_stage import rows_of
 from penstock.runtime.state.disk.cells import GONE
@@ -86,14 +83,6 @@ class NativeProcessOnDisk(NativeProcess):
         if not self._timers_fit(max(self._windows.waiting())):
             self.flush()
             self._turn.note_fit(False)
-
-    @contextlib.contextmanager
-    def _blamed(self) -> Iterator[None]:
-        """A failure of the disk is one of the operator."""
-        try:
-            yield
-        except StateError as error:
-            raise self._operator.context.fail(error) from error
 
     def _timers_fit(self, number: int) -> bool:
         return number <= max(self._state.native_memory() // _TIMER, LEAST_TIMERS)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, repeat
 from typing import Any, ClassVar
 
+from penstock.errors import StateError
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.disk.whole import WholeState
 from penstock.runtime.state.keyed import KeyedState
@@ -20,6 +22,7 @@ class NativeStage(ABC):
     ``run`` it is a :class:`~penstock.runtime.chain.operator.KeyedStage`. Where state is on disk, the native windows
     have it as long as all of it fits into memory."""
 
+    _operator: Any
     whole: ClassVar[bool] = True
     """Whether they have all of the state or nothing of it."""
 
@@ -65,7 +68,8 @@ class NativeStage(ABC):
     def _take_over(self) -> bool:
         """Have the native windows take the state; whether it fits."""
         bound = self._bound
-        rows = self._rows() if bound is None or bound.may_fit(self._state.size()) else None
+        with self._blamed():
+            rows = self._rows() if bound is None or bound.may_fit(self._state.size()) else None
         self._here = rows is not None and self._windows.load(*rows)
         self._turn.note_fit(self._here)
         if bound is not None and self._here:
@@ -77,7 +81,16 @@ class NativeStage(ABC):
         if self._bound is not None and self._here:
             windows = self._windows
             if self._bound.is_over(number, len(windows), windows.memory):
-                self.flush()
+                with self._blamed():
+                    self.flush()
+
+    @contextlib.contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """A failure of the disk is one of the operator."""
+        try:
+            yield
+        except StateError as error:
+            raise self._operator.context.fail(error) from error
 
     def flush(self) -> None:
         """Bring the state in Python up to date; from now on Python has it."""

@@ -255,7 +255,8 @@ class KeyedState:
 
     def windows_of(self, name: str) -> Mapping[Any, Table]:
         """The tables of a state by their windows."""
-        return dict(self.tables()).get(name, {})
+        self.bring_back()
+        return self._tables.get(name, {})
 
     def number_of(self, name: str) -> int:
         """How many values a state has. O(windows)."""
