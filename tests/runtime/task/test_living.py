@@ -18,8 +18,9 @@ from tests.running import collected
 
 
 class Task:
-    def __init__(self, volatile=b"", size=0):
+    def __init__(self, volatile=b"", size=0, version=0):
         self.volatile, self.size, self.inherited, self.closed = volatile, size, None, False
+        self.version = version
 
     def inherit(self, other):
         self.inherited = other
@@ -70,6 +71,18 @@ def test_those_not_used_for_longest_go_first():
     assert [task.closed for task in (*kept, large)] == [True, True, True, False]
     tasks.put(name(3), Task(b"y", 1))
     assert large.closed
+
+
+def test_of_those_that_run_elsewhere_only_much_state_is_kept():
+    tasks, large, job = LivingTasks(), Task(size=1 << 20, version=3), "another run"
+    for subtask, task in enumerate([large, Task(version=3), Task(version=3), Task(version=4)]):
+        tasks.put(name(subtask), task)
+    tasks.put((job, 0, 0), other := Task(version=1))
+    tasks.put(name(1), again := Task(version=4))
+    assert tasks.names() == [name(0), name(2), name(3), (job, 0, 0), name(1)], "a step may still come to any of them"
+    tasks.put(name(4), Task(version=5))
+    assert tasks.names() == [name(0), name(3), (job, 0, 0), name(1), name(4)]
+    assert [task.closed for task in (large, other, again)] == [False] * 3
 
 
 @pytest.mark.parametrize(("backend", "most"), [("memory", 8 * 10**9), ("disk", 1 << 20)])

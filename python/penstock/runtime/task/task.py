@@ -119,6 +119,11 @@ class Task:
     def _operators(self) -> Iterable[LiveOperator]:
         return () if self._chain is None else self._chain.operators.values()
 
+    @property
+    def version(self) -> int:
+        """The version behind which its step began."""
+        return self._assignment.version
+
     def bytes(self) -> int:
         states = {operator.context.config.operator_id: operator.context.state for operator in self._operators()}
         total = 0
