@@ -52,10 +52,12 @@ def main() -> None:
 
 def timed(number: int, executor: str, query: str, format: str, folder: Path) -> None:
     """Run a round, and print what it took."""
-    before, started = sum(tree.cpu().values()), time.time()
+    before, started = tree.cpu(), time.time()
     rows, checksum = summed(environment(executor), query, format, folder)
-    wall, cpu = time.time() - started, sum(tree.cpu().values()) - before
-    facts = {"round": number, "cpu": round(cpu, 3), "wall": round(wall, 3), "rows": rows, "checksum": checksum}
+    wall, after = time.time() - started, tree.cpu()
+    spent = {kind: after[kind] - before[kind] for kind in after}
+    facts = {"round": number, "cpu": round(sum(spent.values()), 3), "wall": round(wall, 3)}
+    facts.update(rows=rows, checksum=checksum, spark=round(spent[tree.JVM], 3))
     print(json.dumps(facts), flush=True)
 
 

@@ -116,15 +116,15 @@ def write(
             print(json.dumps(facts), file=file, flush=True)
 
 
-def seconds(rounds: Sequence[systems.Round]) -> float:
-    """The median CPU seconds of the second half of the rounds of each process."""
+def seconds(rounds: Sequence[systems.Round], *, with_spark: bool = True) -> float:
+    """The median CPU seconds of the second half of the rounds of each process, with or without those of Spark's JVM."""
     half = (max(one.round for one in rounds) + 1) // 2
-    return statistics.median(one.cpu for one in rounds if one.round >= half)
+    return statistics.median(one.cpu - (0 if with_spark else one.spark) for one in rounds if one.round >= half)
 
 
-def thousands(rounds: Sequence[systems.Round]) -> float:
+def thousands(rounds: Sequence[systems.Round], *, with_spark: bool = True) -> float:
     """Thousands of events per CPU second."""
-    return rounds[0].events / seconds(rounds) / 1000
+    return rounds[0].events / seconds(rounds, with_spark=with_spark) / 1000
 
 
 def table(measured: Measured) -> str:

@@ -46,6 +46,7 @@ class Round:
         cpu: seconds of all processes of the system, user and system.
         rows, checksum: of the results.
         events: how many were read.
+        spark: of ``cpu``, the seconds of Spark's JVM, which passes records on and looks at none.
     """
 
     round: int
@@ -54,6 +55,7 @@ class Round:
     rows: int
     checksum: int
     events: int
+    spark: float = 0.0
 
 
 def missing(system: str) -> str | None:
