@@ -115,7 +115,7 @@ def test_a_task_reads_its_own_assignment_and_no_other(tmp_path, monkeypatch):
         text, data = step_level.encoded(assignments, path)
         assert len(text) < 1_000
         storage.put(path, data)
-        step_level._series.cache_clear()
+        step_level._shared.cache_clear()
         for place in ((vertex, subtask) for vertex in range(7) for subtask in (0, 1, 3, 42, 493, count - 1, count)):
             storage.parts.clear()
             assert step_level.assignment_of(text, place, job) == assignments.get(place)
@@ -124,17 +124,19 @@ def test_a_task_reads_its_own_assignment_and_no_other(tmp_path, monkeypatch):
     assert lengths[0, 42][0] == lengths[0, 42][1] > 32
 
 
-def test_series_of_all_subtasks_are_there_once_for_each_vertex(tmp_path, monkeypatch):
+def test_what_all_subtasks_have_is_there_once_for_each_vertex(tmp_path, monkeypatch):
     """A subtask may need those of any other. Neither the file nor what a worker reads grows with the square."""
     storage, job, path = Counting(), deployed(tmp_path).job, str(tmp_path / "step-7")
     monkeypatch.setattr(step_level, "storage_of", lambda _: storage)
-    step_level._series.cache_clear()
+    step_level._shared.cache_clear()
     count = 2_000
     series = [
         {"sum": tuple((StateFile("sum", f"{vertex}-{i}", "snapshot", i, "0" * 32, i),) for i in range(count))}
         for vertex in (0, 1)
     ]
-    assignments = {(vertex, i): Assignment(7, "state", series[vertex]) for vertex in (0, 1) for i in range(count)}
+    statuses = [{}, {3: tuple((i, True) for i in range(count))}]
+    places = [(vertex, i) for vertex in (0, 1) for i in range(count)]
+    assignments = {place: Assignment(7, "state", series[place[0]], statuses[place[0]]) for place in places}
     text, data = step_level.encoded(assignments, path)
     assert len(data) < 500 * len(assignments)
     storage.put(path, data)

@@ -17,7 +17,7 @@ from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
-from penstock.runtime.config.steps import Assignment, Series
+from penstock.runtime.config.steps import Assignment, BySender, Series
 from penstock.runtime.config.tasks import JobConfig, VertexConfig
 from penstock.runtime.task.task import Task
 from penstock.runtime.task.worker_tasks import MEMORY, LivingTasks
@@ -26,7 +26,7 @@ from penstock.storage.stores import configured, storage_of
 PROPERTY = "penstock.step"
 INLINE = 64 << 10  # bytes of assignments that go along with each task; more are in a file
 
-_SLOT = struct.Struct(">QQQQ")  # where an assignment begins, and how long it is; the same of the series in it
+_SLOT = struct.Struct(">QQQQ")  # where an assignment begins, and how long it is; the same of what its vertex shares
 _BETWEEN = 64  # tasks that are run without looking for cycles
 _looked = [0, 0]  # how many had been made the last time, and tasks since
 
@@ -49,18 +49,19 @@ def encoded(assignments: Mapping[Place, Assignment], path: str) -> tuple[str, by
 
 def _indexed(assignments: Mapping[Place, Assignment], slots: Mapping[int, tuple[int, int]]) -> bytes:
     """Bytes in which a task finds its assignment by few small reads: a slot for each subtask, which says where its
-    assignment lies and where the series, then these. The series are those of all subtasks, and are there once for each
-    vertex. The slot of a subtask without an assignment is empty."""
+    assignment lies and where what its vertex shares, then these. What they share, series and statuses of senders, is
+    there once for each vertex. The slot of a subtask without an assignment is empty."""
     head = bytearray(_SLOT.size * sum(count for _, count in slots.values()))
     position, parts = len(head), list[bytes]()
-    series: dict[int, tuple[int, int]] = {}  # where they lie, by identity
+    shared: dict[tuple[int, int], tuple[int, int]] = {}  # where it lies, by identity
     for (vertex, subtask), assignment in assignments.items():
-        if id(assignment.series) not in series:
-            parts.append(dumps(dict(assignment.series)))
-            series[id(assignment.series)] = position, len(parts[-1])
+        identity = id(assignment.series), id(assignment.statuses)
+        if identity not in shared:
+            parts.append(dumps((dict(assignment.series), dict(assignment.statuses))))
+            shared[identity] = position, len(parts[-1])
             position += len(parts[-1])
-        parts.append(dumps(replace(assignment, series={})))
-        lies = position, len(parts[-1]), *series[id(assignment.series)]
+        parts.append(dumps(replace(assignment, series={}, statuses={})))
+        lies = position, len(parts[-1]), *shared[identity]
         _SLOT.pack_into(head, _SLOT.size * (slots[vertex][0] + subtask), *lies)
         position += len(parts[-1])
     return b"".join((head, *parts))
@@ -75,21 +76,30 @@ def assignment_of(text: str, place: Place, job: JobConfig) -> Assignment | None:
     slot = _SLOT.size * (first + place[1]), _SLOT.size
     if "data" in described:
         data = base64.b64decode(described["data"])
-        start, length, *series = _SLOT.unpack_from(data, slot[0])
-        return replace(decode_value(data[start:]), series=decode_value(data[series[0] :])) if length else None
+        start, length, shared, _ = _SLOT.unpack_from(data, slot[0])
+        return _with(decode_value(data[start:]), decode_value(data[shared:])) if length else None
     with configured(job.settings.storage_options):
         storage = storage_of(described["file"])
-        start, length, *series = _SLOT.unpack(storage.part(described["file"], *slot))
+        start, length, *shared = _SLOT.unpack(storage.part(described["file"], *slot))
         if not length:
             return None
         assignment = decode_value(storage.part(described["file"], start, length))
-        return replace(assignment, series=_series(described["file"], *series))
+        return _with(assignment, _shared(described["file"], *shared))
+
+
+Shared = tuple[Mapping[str, tuple[Series, ...]], Mapping[int, BySender]]
 
 
 @lru_cache(4)
-def _series(file: str, start: int, length: int) -> Mapping[str, tuple[Series, ...]]:
-    """The series of a vertex, which the tasks of a worker share: there are as many as the vertex has subtasks."""
+def _shared(file: str, start: int, length: int) -> Shared:
+    """The series of a vertex, and the statuses of its senders, which the tasks of a worker share: there are as many as
+    there are subtasks."""
     return decode_value(storage_of(file).part(file, start, length))
+
+
+def _with(assignment: Assignment, shared: Shared) -> Assignment:
+    series, statuses = shared
+    return replace(assignment, series=series, statuses=statuses)
 
 
 class EndedTask:

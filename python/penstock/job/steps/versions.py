@@ -27,13 +27,14 @@ from penstock.metrics.running_job import StateSize
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import MIN_WATERMARK
-from penstock.runtime.config.steps import Assignment, Reading, StepReport
+from penstock.runtime.config.steps import Assignment, BySender, Reading, StepReport
 from penstock.runtime.config.tasks import VertexConfig
 
 if TYPE_CHECKING:
     from penstock.plan import Pipeline
 
 Place = tuple[int, int]  # A vertex, by index, and a subtask
+_FIRST = MIN_WATERMARK, True  # the status of a channel without a signal
 _NUMBERS = [field.name for field in fields(SubtaskMetrics) if field.name not in ("operator_id", "name", "user")]
 
 
@@ -61,6 +62,13 @@ class Version:
 
     def __init__(self, deployment: Deployment, manifest: StepManifest | None) -> None:
         self._deployment = deployment
+        self._senders = {
+            to.edge: vertex.index
+            for vertex in deployment.vertices
+            for operator in vertex.operators
+            for output in operator.network
+            for to in output.destinations
+        }
         self.plan = digest_of(deployment)
         self.before = self.manifest = manifest or StepManifest(0, deployment.job.name, deployment.job.job_id, 0)
         self.matching: Matching | None = None
@@ -68,14 +76,16 @@ class Version:
             allow = deployment.job.settings.ignore_unclaimed
             self.manifest, self.matching = adapt(self.before, deployment.vertices, self.plan, _folded, allow=allow)
         self._tasks: dict[Place, tuple[bytes, tuple[Row, ...]]] = {}
+        self._statuses: dict[Place, Mapping[int, tuple[int, bool]]] = {}
         self.finished: set[Place] = set()
         self._totals: dict[Place, tuple[SubtaskMetrics | None, ...]] = {}
         for vertex in deployment.vertices:
             tasks = self.manifest.tasks.get(key_of(vertex), ())
             for subtask in range(vertex.parallelism):
                 place, task = (vertex.index, subtask), tasks[subtask] if subtask < len(tasks) else TaskState()
-                volatile, rows = decode_value(task.volatile) if task.volatile else (b"", ())
+                volatile, rows, *statuses = decode_value(task.volatile) if task.volatile else (b"", ())
                 self._tasks[place] = volatile, tuple(map(Row._make, rows))
+                self._statuses[place] = statuses[0] if statuses else {}
                 if task.finished:
                     self.finished.add(place)
                 counters = [self.manifest.counters.get(operator.operator_id, ()) for operator in vertex.operators]
@@ -125,16 +135,26 @@ class Version:
         for vertex in self._deployment.vertices:
             states = (o.operator_id for o in vertex.operators if o.operator_id in self.manifest.operators)
             series = {operator_id: self.manifest.operators[operator_id].subtasks for operator_id in states}
+            statuses = self._statuses_of_senders(vertex)
             for subtask in range(vertex.parallelism):
                 place = vertex.index, subtask
                 if place not in self.finished:
                     volatile, rows = self._tasks[place]
                     ends = last and not rows
                     reading = readings.get(place)
-                    result[place] = Assignment(
-                        self.number, folder, series, volatile, reading, rows, ends, saves=saves, commits=commits
-                    )
+                    about = series, statuses, volatile, reading, rows, ends
+                    result[place] = Assignment(self.number, folder, *about, saves=saves, commits=commits)
         return result
+
+    def _statuses_of_senders(self, vertex: VertexConfig) -> dict[int, BySender]:
+        """See :attr:`.Assignment.statuses`. O(edges * subtasks)."""
+        result: dict[int, BySender] = {}
+        for edge in vertex.inputs if vertex.level else ():
+            senders = [(self._senders[edge.edge], subtask) for subtask in range(edge.senders)]
+            last = (self._statuses[place].get(edge.edge, _FIRST) for place in senders)
+            ended = (place in self.finished for place in senders)
+            result[edge.edge] = tuple(None if end else one for one, end in zip(last, ended, strict=True))
+        return {edge: statuses for edge, statuses in result.items() if any(one != _FIRST for one in statuses)}
 
     def next(
         self,
@@ -270,7 +290,8 @@ def summary_of(
 def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:
     if report is None:
         return TaskState(b"", finished=True)
-    return TaskState(dumps((report.volatile, [tuple(row) for row in rows])), report.finished)
+    kept = report.volatile, [tuple(row) for row in rows], dict(report.statuses)
+    return TaskState(dumps(kept), report.finished)
 
 
 def ended_operators(pipeline: Pipeline, savepoint: StoredSavepoint) -> frozenset[str]:

@@ -16,6 +16,13 @@ Signals = list[Signal]
 Advance = Callable[[int], None]  # takes a watermark
 
 
+class ChannelStatus(NamedTuple):
+    """The status of a channel after its signals so far."""
+
+    watermark: int = MIN_WATERMARK
+    active: bool = True
+
+
 class LatencyMarker(NamedTuple):
     """Travels from a source through the operators, which measure how long it took. At a branch it goes one way."""
 

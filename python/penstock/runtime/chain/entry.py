@@ -13,7 +13,7 @@ Buffers of columns go into a native segment (:mod:`.segments`) without becoming 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -159,20 +159,28 @@ class Valve:
         self._last = MIN_WATERMARK
         self.active = True
 
-    def volatile(self) -> tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]:
-        """Channels whose state is still the first one are left out: without watermarks that is all of them."""
+    def volatile(self, *, by_senders: bool) -> tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]:
+        """The data that :meth:`resume` needs: channels whose state is not the first; with ``by_senders``, where it will
+        have the statuses of all senders, only those whose state does not follow from these."""
         channels = [
-            (name, at.watermark, at.active, at.aligned) for name, at in self._channels.items() if at != _UNKNOWN
+            (name, at.watermark, at.active, at.aligned)
+            for name, at in self._channels.items()
+            if (at.aligned is not at.active if by_senders else at != _UNKNOWN)
         ]
         return self._last, self.active, channels
 
-    def resume(self, volatile: tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]) -> None:
-        """Know what another one knew of the channels that are here too."""
+    def resume(
+        self,
+        volatile: tuple[int, bool, list[tuple[Hashable, int, bool, bool]]],
+        statuses: Mapping[Channel, tuple[int, bool]],
+    ) -> None:
+        """Know what another one knew of the channels that are here too; ``statuses`` are those of their senders."""
+        for name, (watermark, active) in statuses.items():
+            self._channels[name] = _Channel(watermark, active, active)
         self._last, self.active, channels = volatile
         for name, watermark, active, aligned in channels:
-            channel = self._channels.get(name)
-            if channel is not None:
-                channel.watermark, channel.active, channel.aligned = watermark, active, aligned
+            if name in self._channels:
+                self._channels[name] = _Channel(watermark, active, aligned)
 
     def watermark(self, name: Hashable, watermark: int) -> None:
         channel = self._channels[name]

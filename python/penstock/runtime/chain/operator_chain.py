@@ -17,6 +17,7 @@ from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime import native
 from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.codec import copier, decode_value
+from penstock.runtime.buffers.signals import ChannelStatus
 from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry, Fused, Listed, Native, Valve, Whole
@@ -191,6 +192,10 @@ class OperatorChain:
         """After :meth:`finish` in a step: nothing more comes from here."""
         for writer in self._all_writers():
             writer.end_channels()
+
+    def statuses(self) -> dict[int, ChannelStatus]:
+        """The status of the channels of each edge that leaves the task."""
+        return {edge: status for writer in self._all_writers() for edge, status in writer.statuses().items()}
 
     def volatile(self) -> tuple[Any, ...]:
         operators = {position: operator.volatile() for position, operator in self.operators.items()}

@@ -14,6 +14,9 @@ from penstock.runtime.config.tasks import StateFile, TaskReport
 Series = tuple[StateFile, ...]
 """The files that hold the state of an operator in a subtask: the newest snapshot, then the logs since."""
 
+BySender = tuple[tuple[int, bool] | None, ...]
+"""The last status of each sender of an edge, its watermark and whether it is active; None of one that has ended."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -37,6 +40,8 @@ class Assignment:
     folder: str | None = None  # where state lies; None: nothing is kept
     series: Mapping[str, tuple[Series, ...]] = field(default_factory=dict[str, tuple[Series, ...]])
     """The state of each operator by operator ID, of each of the subtasks that wrote it."""
+    statuses: Mapping[int, BySender] = field(default_factory=dict[int, BySender])
+    """By edge into the vertex. A missing one: nothing yet, or, at the head of a loop, the subtask itself knows."""
     volatile: bytes = b""  # what the subtask said at the end of the step before; empty: there was none
     reading: Reading | None = None  # of a source
     rows: tuple[Any, ...] = ()  # what the tails of loops have sent back
@@ -71,5 +76,7 @@ class StepReport:
     millis: float = 0.0  # how long it worked
     notes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     """By operator ID, what has become of state that was not what is asked for, and of how many values."""
+    statuses: Mapping[int, tuple[int, bool]] = field(default_factory=dict[int, tuple[int, bool]])
+    """The subtask's last status, its watermark and whether it is active, by edge that leaves it."""
     empty: tuple[str, ...] = ()
     """Operators whose keyed state was there, and had nothing in it at the end: no value, timer or operator state."""

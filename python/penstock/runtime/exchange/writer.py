@@ -15,7 +15,7 @@ from penstock.runtime.buffers.buffer_size import MOST_COLUMNS, MOST_RECORDS, TAR
 from penstock.runtime.buffers.codec import Encoder, decode_value, encode, freezer, may_fit
 from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.buffers.row import Row
-from penstock.runtime.buffers.signals import STATUS, WATERMARK, LatencyMarker
+from penstock.runtime.buffers.signals import STATUS, WATERMARK, ChannelStatus, LatencyMarker
 from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.exchange.channel import OutChannel
 from penstock.runtime.exchange.gate import ENDED, Emit
@@ -70,6 +70,7 @@ class Writer:
         self._targets = receivers(output, parallelism, self._subtask)
         self.freeze = freezer(output.record_type)
         self.bytes, self.room = 0, 1
+        self._status = ChannelStatus()
         partition = None if output.partition is None else decode_value(output.partition)
         self.partition: KeyPartition | CustomPartition | None = partition
 
@@ -87,6 +88,10 @@ class Writer:
         """Write a watermark into every channel, unless this task is idle."""
 
     def status(self, active: bool) -> None: ...
+
+    def statuses(self) -> dict[int, ChannelStatus]:
+        """The status of the channels of each edge, which all have the same signals."""
+        return dict.fromkeys((to.edge for to in self._output.destinations), self._status)
 
     def latency(self, marker: LatencyMarker) -> None: ...
 
@@ -115,7 +120,6 @@ class RecordWriter(Writer):
     def __init__(self, output: NetworkOutput, sender: Sender) -> None:
         super().__init__(output, sender)
         self._round = 0
-        self._active = True
         self._draw = random.Random(seed_of("latency", output.seed, self._subtask)).randrange
         self._channels = self._open_channels()
         # one channel, or all of them together, leaves nothing to select; but HASH and CUSTOM check what they are given
@@ -242,11 +246,13 @@ class RecordWriter(Writer):
         return full
 
     def watermark(self, watermark: int) -> None:
-        if self._active:
+        last, active = self._status
+        if active:
+            self._status = ChannelStatus(max(last, watermark))
             self._signal(WATERMARK, watermark)
 
     def status(self, active: bool) -> None:
-        self._active = active
+        self._status = self._status._replace(active=active)
         self._signal(STATUS, int(active))
 
     def _signal(self, kind: int, payload: int) -> None:
@@ -274,10 +280,11 @@ class RecordWriter(Writer):
             self._select.begin_step(version)
 
     def volatile(self) -> Any:
-        return self._active, self._select.channel if isinstance(self._select, RoundRobin) else None
+        return tuple(self._status), self._select.channel if isinstance(self._select, RoundRobin) else None
 
     def resume(self, volatile: Any) -> None:
-        self._active, channel = volatile
+        status, channel = volatile
+        self._status = ChannelStatus(*status)
         if isinstance(self._select, RoundRobin):
             self._select.channel = channel
 

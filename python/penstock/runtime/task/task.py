@@ -20,6 +20,7 @@ from penstock.errors import JobCancelledError
 from penstock.metrics.results import SubtaskMetrics, difference
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
+from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry
 from penstock.runtime.chain.operator import LiveOperator
@@ -221,10 +222,22 @@ class Task:
         if assignment.volatile:
             _, ended, valves, known = decode_value(assignment.volatile)
             chain.resume(known)
+            statuses = self._sent_statuses()
             for edge, valve in valves.items():
-                self._entries[edge].valve.resume(valve)
+                self._entries[edge].valve.resume(valve, statuses[self._entries[edge]])
             self._ended |= ended
-            self._gate.begin_step(ended)
+            self._gate.begin_step(self._ended)
+
+    def _sent_statuses(self) -> dict[Entry, dict[Channel, tuple[int, bool]]]:
+        """The statuses of channels, by the entry that they come in; those that have ended count as ended."""
+        statuses: dict[Entry, dict[Channel, tuple[int, bool]]] = {entry: {} for entry in self._entries.values()}
+        for edge, sender in chain_of.from_iterable(self._gate.channels.values()):
+            if edge in self._assignment.statuses:
+                status = self._assignment.statuses[edge][sender]
+                if status is None:
+                    self._ended.add((edge, sender))
+                statuses[self._entries[edge]][edge, sender] = status or (MAX_WATERMARK, True)
+        return statuses
 
     def _restore(self, operator: LiveOperator) -> None:
         assignment, context = self._assignment, operator.context
@@ -411,13 +424,16 @@ class Task:
         self._files.clear()
         self._committables.clear()
         reader = chain.head.reader if isinstance(chain.head, SourceOperator) else None
-        valves = {edge: entry.valve.volatile() for edge, entry in self._entries.items()}
+        loops = bool(self._vertex.inputs) and self._vertex.level == 0  # signals may be on their way back to its head
+        entries = {entry: edge for edge, entry in self._entries.items()}
+        valves = {edge: entry.valve.volatile(by_senders=not loops) for entry, edge in entries.items()}
         contexts = [operator.context for operator in chain.operators.values()]
         states = {context.config.operator_id: context.state for context in contexts if context.state is not None}
         notes = {id_: {note: 0} for id_, state in states.items() if (note := state.other_keys())}
         full = {context.config.operator_id for context in contexts if context.operator_state.has_elements}
         if not self._assignment.only:
-            self.volatile = dumps((os.urandom(8), self._ended, valves, chain.volatile()))  # no two are the same
+            ended = self._ended if loops else set[Channel]()
+            self.volatile = dumps((os.urandom(8), ended, valves, chain.volatile()))  # no two are the same
         return StepReport(
             task=task,
             version=self._assignment.version + 1,
@@ -432,6 +448,7 @@ class Task:
             millis=(time.perf_counter() - began) * 1000,
             empty=tuple(id_ for id_, state in states.items() if state.is_empty() and id_ not in full),
             notes=notes,
+            statuses={edge: (status.watermark, status.active) for edge, status in chain.statuses().items()},
         )
 
     def _saved(self, chain: OperatorChain) -> dict[str, Series]:
