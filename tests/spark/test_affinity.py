@@ -13,6 +13,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,8 @@ def take(connection: socket.socket) -> int:
 class Daemon:
     """Forks workers, and is Spark's side of their connections."""
 
+    worker = Worker
+
     def __init__(self) -> None:
         self.register = Register()
         self.connections: dict[int, socket.socket] = {}
@@ -54,7 +57,7 @@ class Daemon:
             try:
                 for connection in (ours, *self.connections.values()):
                     connection.close()
-                Worker(self.register, theirs, take).serve()
+                self.worker(self.register, theirs, take).serve()
             finally:
                 os._exit(1)
         theirs.close()
@@ -159,6 +162,22 @@ def test_who_works_for_a_connection_is_killed(daemon):
     until(lambda: gone(first))
     assert daemon.ended(second)
     assert daemon.run(first, 0) == second  # the connection was passed on before
+
+
+class Successor(Worker):
+    """A worker with the number of one that was killed: numbers come back, after 32,768 processes in many places."""
+
+    def __init__(self, register: Register, *arguments: Any) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as mailbox:
+            mailbox.bind(register.mailbox(str(os.getpid())))
+        super().__init__(register, *arguments)
+
+
+def test_a_worker_may_have_the_number_of_one_that_was_killed(daemon):
+    daemon.worker = Successor
+    first, second = daemon.fork(), daemon.fork()
+    assert daemon.run(first, 0) == first
+    assert daemon.run(second, 0) == first
 
 
 def test_a_connection_without_a_task_kills_nobody_and_runs_nothing(daemon):

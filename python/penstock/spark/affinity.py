@@ -130,9 +130,11 @@ class Worker:
         self._connections = {self._name: connection}  # by origin
         self._mailbox = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._mailbox.setblocking(False)  # a flag would do, but recv_fds ignores it
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(register.mailbox(self._name))  # of another process with that number, which was killed
         self._mailbox.bind(register.mailbox(self._name))
         with register.entries() as entries:
-            entries.forget(self._name)  # of another process with that number
+            entries.forget(self._name)
             entries.killed = [origin for origin in entries.killed if origin != self._name]
             entries.busy[self._name], entries.owners[self._name] = False, self._name
 
