@@ -47,6 +47,9 @@ class OperatorState:
     max_parallelism: int  # number of key groups
     subtasks: tuple[tuple[StateFile, ...], ...]  # for each subtask the files to read, in order: a snapshot, then logs
     empty: bool = False  # whether it is known that there is nothing in them any more
+    keyed: bool = (
+        False  # whether all in them is known to be of keys, so that a subtask needs those of its own keys only
+    )
 
 
 @dataclass(frozen=True)
@@ -157,13 +160,13 @@ def _plain_operator(operator_id: str, operator: OperatorState) -> dict[str, Any]
     """Of the same file, nothing is said twice: there can be many."""
     all_series = [[[f.name, f.kind, f.bytes, f.checksum, f.keys] for f in series] for series in operator.subtasks]
     plain = {**{name: getattr(operator, name) for name in _OF_OPERATORS}, "subtasks": all_series}
-    if operator.empty:
-        plain["empty"] = True
+    plain |= {name: True for name in _SELDOM_OF_OPERATORS if getattr(operator, name)}
     writer = next((file.operator_id for series in operator.subtasks for file in series), operator_id)
     return plain if writer == operator_id else {**plain, "writer": writer}
 
 
 _OF_OPERATORS = ("name", "uid", "parallelism", "max_parallelism")
+_SELDOM_OF_OPERATORS = ("empty", "keyed")
 
 
 def _plain_source(source: SourceState) -> dict[str, Any]:
@@ -278,7 +281,9 @@ def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
     writer = data.get("writer", operator_id)
     all_series = tuple(tuple(StateFile(writer, *file) for file in series) for series in data["subtasks"])
     return OperatorState(
-        **{name: data[name] for name in _OF_OPERATORS}, subtasks=all_series, empty=data.get("empty", False)
+        **{name: data[name] for name in _OF_OPERATORS},
+        **{name: data.get(name, False) for name in _SELDOM_OF_OPERATORS},
+        subtasks=all_series,
     )
 
 

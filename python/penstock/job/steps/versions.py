@@ -28,7 +28,7 @@ from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.config.steps import Assignment, BySender, Reading, StepReport
-from penstock.runtime.config.tasks import VertexConfig
+from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 
 if TYPE_CHECKING:
     from penstock.plan import Pipeline
@@ -135,6 +135,7 @@ class Version:
         for vertex in self._deployment.vertices:
             states = (o.operator_id for o in vertex.operators if o.operator_id in self.manifest.operators)
             series = {operator_id: self.manifest.operators[operator_id].subtasks for operator_id in states}
+            own = frozenset(o.operator_id for o in vertex.operators if self._is_own(o, vertex.parallelism))
             statuses = self._statuses_of_senders(vertex)
             for subtask in range(vertex.parallelism):
                 place = vertex.index, subtask
@@ -142,9 +143,15 @@ class Version:
                     volatile, rows = self._tasks[place]
                     ends = last and not rows
                     reading = readings.get(place)
-                    about = series, statuses, volatile, reading, rows, ends
+                    about = series, statuses, own, volatile, reading, rows, ends
                     result[place] = Assignment(self.number, folder, *about, saves=saves, commits=commits)
         return result
+
+    def _is_own(self, operator: OperatorConfig, parallelism: int) -> bool:
+        """See :attr:`.Assignment.own`."""
+        state = self.manifest.operators.get(operator.operator_id)
+        known = state is not None and (state.keyed, state.parallelism, state.max_parallelism)
+        return known == (True, parallelism, operator.max_parallelism)
 
     def _statuses_of_senders(self, vertex: VertexConfig) -> dict[int, BySender]:
         """See :attr:`.Assignment.statuses`. O(edges * subtasks)."""
@@ -212,6 +219,7 @@ class Version:
 
     def _operators(self, reports: Mapping[Place, StepReport]) -> dict[str, OperatorState]:
         result: dict[str, OperatorState] = dict(self.manifest.operators)
+        with_lists = {operator_id for report in reports.values() for operator_id in report.lists}
         for vertex in self._deployment.vertices:
             places = [(vertex.index, subtask) for subtask in range(vertex.parallelism)]
             for operator in vertex.operators:
@@ -225,11 +233,12 @@ class Version:
                 )
                 if any(all_series):
                     known = operator.name, operator.uid, vertex.parallelism, operator.max_parallelism
+                    keyed = operator.operator_id not in with_lists and (not old or before is None or before.keyed)
                     empty = before is not None and before.empty
                     gone = (
                         operator.operator_id in reports[place].empty if place in reports else empty for place in places
                     )
-                    result[operator.operator_id] = OperatorState(*known, all_series, empty=all(gone))
+                    result[operator.operator_id] = OperatorState(*known, all_series, empty=all(gone), keyed=keyed)
         return result
 
     def _source(self, plan: SourcePlan, with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits]) -> SourceState:

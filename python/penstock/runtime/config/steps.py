@@ -42,6 +42,7 @@ class Assignment:
     """The state of each operator by operator ID, of each of the subtasks that wrote it."""
     statuses: Mapping[int, BySender] = field(default_factory=dict[int, BySender])
     """By edge into the vertex. A missing one: nothing yet, or, at the head of a loop, the subtask itself knows."""
+    own: frozenset[str] = frozenset()  # operators of whose state each subtask needs its own series only
     volatile: bytes = b""  # what the subtask said at the end of the step before; empty: there was none
     reading: Reading | None = None  # of a source
     rows: tuple[Any, ...] = ()  # what the tails of loops have sent back
@@ -78,5 +79,6 @@ class StepReport:
     """By operator ID, what has become of state that was not what is asked for, and of how many values."""
     statuses: Mapping[int, tuple[int, bool]] = field(default_factory=dict[int, tuple[int, bool]])
     """The subtask's last status, its watermark and whether it is active, by edge that leaves it."""
+    lists: tuple[str, ...] = ()  # operators with operator state
     empty: tuple[str, ...] = ()
     """Operators whose keyed state was there, and had nothing in it at the end: no value, timer or operator state."""

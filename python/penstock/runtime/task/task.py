@@ -245,6 +245,8 @@ class Task:
             return
         operator_id, about = context.config.operator_id, self._about(operator)
         all_series, series = assignment.series.get(operator_id, ()), self._own_series(operator_id)
+        if operator_id in assignment.own:
+            all_series = all_series[self._subtask : self._subtask + 1]
         if operator_id in self._inherited:
             last = self._inherited.pop(operator_id).file
             repair(assignment.folder, series, context.state, context.operator_state, about, last)
@@ -448,6 +450,7 @@ class Task:
             millis=(time.perf_counter() - began) * 1000,
             empty=tuple(id_ for id_, state in states.items() if state.is_empty() and id_ not in full),
             notes=notes,
+            lists=tuple(context.config.operator_id for context in contexts if context.operator_state.is_there),
             statuses={edge: (status.watermark, status.active) for edge, status in chain.statuses().items()},
         )
 
