@@ -65,7 +65,7 @@ def test_of_keyed_state_a_subtask_opens_its_own(tmp_path, writers):
     writers.clear()
     assert sums(folder, 4, [*PAIRS, *PAIRS]) == dict.fromkeys("abcdefghij", 6)
     assert len(writers) > 1
-    assert all(own == {subtask} for subtask, own in writers.items())
+    assert all(opened == {subtask} for subtask, opened in writers.items())
 
 
 def test_at_another_parallelism_it_opens_all(tmp_path, writers):
@@ -77,7 +77,7 @@ def test_at_another_parallelism_it_opens_all(tmp_path, writers):
     assert all(len(others) > 1 for others in writers.values())
     writers.clear()
     assert sums(folder, 3, [*PAIRS, *PAIRS, *PAIRS]) == dict.fromkeys("abcdefghij", 9)
-    assert all(own == {subtask} for subtask, own in writers.items())
+    assert all(opened == {subtask} for subtask, opened in writers.items())
 
 
 def test_with_operator_state_it_opens_all(tmp_path, writers):

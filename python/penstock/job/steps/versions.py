@@ -135,7 +135,7 @@ class Version:
         for vertex in self._deployment.vertices:
             states = (o.operator_id for o in vertex.operators if o.operator_id in self.manifest.operators)
             series = {operator_id: self.manifest.operators[operator_id].subtasks for operator_id in states}
-            own = frozenset(o.operator_id for o in vertex.operators if self._is_own(o, vertex.parallelism))
+            separate = frozenset(o.operator_id for o in vertex.operators if self._is_separate(o, vertex.parallelism))
             statuses = self._statuses_of_senders(vertex)
             for subtask in range(vertex.parallelism):
                 place = vertex.index, subtask
@@ -143,12 +143,12 @@ class Version:
                     volatile, rows = self._tasks[place]
                     ends = last and not rows
                     reading = readings.get(place)
-                    about = series, statuses, own, volatile, reading, rows, ends
+                    about = series, statuses, separate, volatile, reading, rows, ends
                     result[place] = Assignment(self.number, folder, *about, saves=saves, commits=commits)
         return result
 
-    def _is_own(self, operator: OperatorConfig, parallelism: int) -> bool:
-        """See :attr:`.Assignment.own`."""
+    def _is_separate(self, operator: OperatorConfig, parallelism: int) -> bool:
+        """See :attr:`.Assignment.separate`."""
         state = self.manifest.operators.get(operator.operator_id)
         known = state is not None and (state.keyed, state.parallelism, state.max_parallelism)
         return known == (True, parallelism, operator.max_parallelism)

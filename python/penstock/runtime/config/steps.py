@@ -42,7 +42,7 @@ class Assignment:
     """The state of each operator by operator ID, of each of the subtasks that wrote it."""
     statuses: Mapping[int, BySender] = field(default_factory=dict[int, BySender])
     """By edge into the vertex. A missing one: nothing yet, or, at the head of a loop, the subtask itself knows."""
-    own: frozenset[str] = frozenset()  # operators of whose state each subtask needs its own series only
+    separate: frozenset[str] = frozenset()  # operators of whose state each subtask needs its own series only
     volatile: bytes = b""  # what the subtask said at the end of the step before; empty: there was none
     reading: Reading | None = None  # of a source
     rows: tuple[Any, ...] = ()  # what the tails of loops have sent back

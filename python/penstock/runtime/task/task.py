@@ -245,7 +245,7 @@ class Task:
             return
         operator_id, about = context.config.operator_id, self._about(operator)
         all_series, series = assignment.series.get(operator_id, ()), self._own_series(operator_id)
-        if operator_id in assignment.own:
+        if operator_id in assignment.separate:
             all_series = all_series[self._subtask : self._subtask + 1]
         if operator_id in self._inherited:
             last = self._inherited.pop(operator_id).file
