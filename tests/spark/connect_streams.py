@@ -19,7 +19,7 @@ from typing import Any
 from penstock.common import Types
 from penstock.datastream import MapFunction
 from penstock.errors import JobCancelledError
-from penstock.spark import connect_queries, job_sessions, steps
+from penstock.spark import connect_queries, steps
 from penstock.spark.session import open_session
 from tests.running import INTERPRETED
 from tests.spark import test_streams as classic
@@ -46,52 +46,49 @@ def of_its_own(*arguments: str) -> int:
 
 
 def both_ways(spark: Any, folder: Path) -> None:
-    """One job: over Spark Connect, in a Spark of its own, and back. What a dead program has left goes."""
-    for number, read in enumerate((read_on, lambda _, folder: of_its_own("classic", str(folder)), read_on)):
-        write(folder / "in", f"f{number}", "a", "b" if number else "c")
-        (folder / "job/queries/left/batches").mkdir(parents=True)
-        write(folder / "job/queries/left/batches/0", "part-0", "")
-        read(spark, folder)
-        assert not (folder / "job/queries").exists()
-    assert visible(folder / "out") == ["('a', 1)", "('a', 2)", "('a', 3)", "('b', 1)", "('b', 2)", "('c', 1)"]
-
-
-def killed(spark: Any, folder: Path) -> None:
-    """A program dies when a step has read a micro-batch. The query ends by itself, and the next program goes on."""
+    """One job: over Spark Connect, where the program dies when a step has read a micro-batch, and the query ends by
+    itself; then in a Spark of its own; and back."""
     for number in range(3):
-        write(folder / "in", f"f{number}", "a")
+        write(folder / "in", f"f{number}", "a", "b" if number else "c")
         time.sleep(0.05)
     assert of_its_own("dies", str(folder), MASTERS[-1]) == -signal.SIGKILL
     until = time.monotonic() + 120
     while "no sign of life" not in (log := (folder.parent / LOG).read_text()):
         assert time.monotonic() < until, log
         time.sleep(0.1)
+    assert (folder / "job/queries").exists()
+    assert of_its_own("classic", str(folder)) == 0
+    assert not (folder / "job/queries").exists()
+    write(folder / "in", "more", "a")
+    (folder / "in/f0").unlink()  # what has been read is not looked at again
     read_on(spark, folder)
-    assert visible(folder / "out") == ["('a', 1)", "('a', 2)", "('a', 3)"]
+    assert not (folder / "job/queries").exists()
+    assert visible(folder / "out") == [*(f"('a', {n})" for n in range(1, 5)), "('b', 1)", "('b', 2)", "('c', 1)"]
 
 
-def ended(spark: Any, folder: Path) -> None:
-    """The server ends the session of the job: after a pause, and right before a step."""
+def failed(spark: Any, folder: Path) -> None:
+    """A step fails by a record, and another one by the end of the session, which comes right before it."""
     from tests.spark.connect_steps import before_steps
 
-    sessions: set[str] = set()
+    sessions: list[str] = []
 
     def act(step: int, session: Any) -> None:
-        sessions.add(session.session_id)
-        if step in (1, 4):
+        sessions.append(session.session_id)
+        if step == 4:
             session.client.release_session()
-            job_sessions.IDLE = 0 if step == 1 else 60
 
     for number in range(4):
-        write(folder / "in", f"f{number}", "a")
-    seconds = job_sessions.IDLE
-    try:
-        with before_steps(act):
-            read_on(spark, folder)
-    finally:
-        job_sessions.IDLE = seconds
-    assert visible(folder / "out") == [f"('a', {number})" for number in range(1, 5)]
-    assert len(sessions) == 3, sessions
+        write(folder / "in", f"f{number}", "bad" if number == 2 else "good")
+        time.sleep(0.05)
+    env = environment(spark, restart_strategy="fixed-delay", restart_strategy__fixed_delay__delay="1 ms")
+    stream = env.from_spark(lines_of(spark, folder / "in"), Types.STRING())
+    once = stream.map(classic.Once(str(folder / "failed")), Types.STRING()).map(lambda word: (word, 1), classic.PAIR)
+    to_files(once.key_by(lambda pair: pair[0]).sum(1), folder / "out")
+    with before_steps(act):
+        env.execute()
+    assert (folder / "failed").exists()
+    assert visible(folder / "out") == ["('bad', 1)", "('good', 1)", "('good', 2)", "('good', 3)"]
+    assert len(set(sessions)) == 2, sessions
 
 
 class Subtask(MapFunction):
@@ -103,26 +100,33 @@ class Subtask(MapFunction):
 
 
 def partitions(spark: Any, folder: Path) -> None:
-    """More partitions than subtasks: each is read by one of them, in order, or in the order that is asked for."""
+    """Two streams of more partitions than there are subtasks, a DataFrame and a collection in one job. Each partition
+    is read by one subtask, in order, or in the order that is asked for."""
     spark.conf.set("spark.sql.files.maxPartitionBytes", "1000")  # a partition for each file
     for number in range(5):
         write(folder / "in", f"f{number}", *(f"{99 - line} of {number}" for line in range(50)))
-    read: dict[str | None, list[Any]] = {}
-    for order in (None, "value"):
-        env = environment(spark)
-        lines = spark.readStream.text(str(folder / "in"))
-        typed = env.from_spark(lines, Types.STRING(), order_by=order).map(Subtask())
-        with typed.execute_and_collect() as records:
-            read[order] = list(records)
+    env = environment(spark)
+    lines = spark.readStream.text(str(folder / "in"))
+
+    def stream(name: str, order: str | None) -> Any:
+        rows = env.from_spark(lines, Types.STRING(), name, order_by=order).map(Subtask())
+        return rows.map(lambda pair: (name, pair))
+
+    whole = env.from_spark(spark.sql("select 'whole' as word"), Types.STRING()).map(lambda word: (word, None))
+    collection = env.from_collection([("collection", None)])
+    with stream("plain", None).union(stream("ordered", "value"), whole, collection).execute_and_collect() as collected:
+        records = list(collected)
     spark.conf.unset("spark.sql.files.maxPartitionBytes")
-    for order, records in read.items():
-        assert len({line for _, line in records}) == len(records) == 250
-        shares = [[line for subtask, line in records if subtask == number] for number in range(2)]
+    assert sorted(name for name, record in records if record is None) == ["collection", "whole"]
+    for name in ("plain", "ordered"):
+        read = [record for source, record in records if source == name]
+        assert len({line for _, line in read}) == len(read) == 250
+        shares = [[line for subtask, line in read if subtask == number] for number in range(2)]
         files = [list(dict.fromkeys(line.split()[2] for line in share)) for share in shares]
         assert sorted(map(len, files)) == [2, 3], files
         for share, of in zip(shares, files, strict=True):
             in_order = [f"{99 - line} of {number}" for number in of for line in range(50)]
-            assert share == (in_order if order is None else sorted(share))
+            assert share == (in_order if name == "plain" else sorted(share))
 
 
 def cancelled(spark: Any, folder: Path) -> None:
@@ -141,15 +145,10 @@ def cancelled(spark: Any, folder: Path) -> None:
 
 
 PROGRAMS: dict[str, Callable[[Any, Path], object]] = {
-    "second run": classic.test_a_second_run_goes_on_behind_the_files_of_the_first,
-    "failed step": lambda spark, folder: classic.test_a_step_that_fails_is_read_again(spark, folder, {}),
-    "several sources": classic.test_two_streams_a_frame_and_a_collection_meet_in_one_job,
-    "idle subtask": classic.test_a_subtask_without_partitions_holds_no_watermark_back,
     "refused": classic.test_what_cannot_be_gone_on_with_is_refused,
-    "failing stream": classic.test_a_stream_that_spark_cannot_read_fails_the_job,
+    "failing": classic.test_a_stream_that_spark_cannot_read_fails_the_job,
+    "failed": failed,
     "both ways": both_ways,
-    "ended": ended,
-    "killed": killed,
     "partitions": partitions,
 }
 ENDLESS: dict[str, Callable[[Any, Path], object]] = {"cancelled": cancelled}
@@ -181,7 +180,7 @@ def main(folder: Path, *names: str) -> None:
             for name, program in (PROGRAMS | ENDLESS).items():
                 if not names or name in names:
                     began = time.monotonic()
-                    results[name] = result_of(program, session, folder / name.replace(" ", "-"))
+                    results[name] = result_of(program, session, folder / name)
                     print(name, results[name], f"{time.monotonic() - began:.1f} s", file=sys.stderr)
         finally:
             session.stop()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 from pyspark.errors import PySparkException
 
 from penstock.spark.connect_queries import remove_tree, seen_by_spark
 from penstock.spark.inside_pyspark import query_failure, version
+from penstock.spark.stream_queries import Handed
+from penstock.spark.streams import StreamPlan
 from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 from tests.spark.connect_streams import ENDLESS, PROGRAMS
@@ -30,7 +33,7 @@ def test_streams_over_connect(results, name):
 @pytest.mark.parametrize(
     ("path", "seen"),
     [
-        ("/a folder/job", "file:///a%20folder/job"),
+        ("/a folder/job", "file:///a folder/job"),
         ("/Volumes/main/default/job", "/Volumes/main/default/job"),
         ("s3://bucket/job", "s3a://bucket/job"),
         ("hdfs://host:9000/job", "hdfs://host:9000/job"),
@@ -67,3 +70,16 @@ org.apache.spark.SparkRuntimeException
     expected = "SparkRuntimeException: [USER_RAISED_EXCEPTION] boom. SQLSTATE: P0001"
     assert query_failure(PySparkException(text)) == expected
     assert query_failure(PySparkException("[STREAM_FAILED] of another place")) is None
+
+
+@pytest.mark.parametrize(
+    ("partitions", "idle"), [((), [True] * 3), ((0,), [False, True, True]), ((1, 3, 4), [False, False, True])]
+)
+def test_a_subtask_without_a_partition_of_the_micro_batch_is_idle(partitions, idle):
+    query = SimpleNamespace(handed=lambda: Handed("frame", partitions, {}, []))
+    vertex = SimpleNamespace(parallelism=3, operators=[SimpleNamespace(name="stream")])
+    plan = StreamPlan(vertex, {}, (), lambda name, at, seen: query, once=False)
+    planned = plan.plan(10, None)
+    assert [reading.idle for reading in planned.readings] == idle
+    assert planned.busy
+    assert plan.frame == "frame"

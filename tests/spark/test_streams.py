@@ -180,6 +180,12 @@ def test_a_stream_that_spark_cannot_read_fails_the_job(spark, tmp_path):
     env.from_spark(lines.selectExpr("if(value = 'a', raise_error('boom'), value)"), Types.STRING()).print()
     with pytest.raises(JobExecutionError, match="boom"):
         env.execute()
+    assert not spark.streams.active
+
+
+def test_a_stream_that_cannot_be_started_fails_the_job(spark, tmp_path):
+    write(tmp_path / "in", "one", "a")
+    lines = lines_of(spark, tmp_path / "in")
     env = environment(spark)
     env.from_spark(lines, Types.STRING()).print()
     env.from_spark(lines.groupBy("value").count().select("value"), Types.STRING(), "grouped").print()

@@ -18,7 +18,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from penstock.errors import JobExecutionError, PenstockError, StepLostError
@@ -248,6 +247,6 @@ def seen_by_spark(path: str) -> str:
     """A path or URL of Penstock's as Spark reads it."""
     if path.startswith("/Volumes/"):  # of Databricks, whose Spark knows them by no scheme of files
         return path
-    if is_local(path):
-        return Path(path).as_uri()
+    if is_local(path):  # not Path.as_uri(), which escapes blanks, as Hadoop does not
+        return f"file://{path}"
     return f"s3a{path.removeprefix('s3')}" if path.startswith("s3://") else path
