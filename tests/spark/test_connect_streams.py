@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pyspark.errors import PySparkException
@@ -76,8 +77,8 @@ org.apache.spark.SparkRuntimeException
     ("partitions", "idle"), [((), [True] * 3), ((0,), [False, True, True]), ((1, 3, 4), [False, False, True])]
 )
 def test_a_subtask_without_a_partition_of_the_micro_batch_is_idle(partitions, idle):
-    query = SimpleNamespace(handed=lambda: Handed("frame", partitions, {}, []))
-    vertex = SimpleNamespace(parallelism=3, operators=[SimpleNamespace(name="stream")])
+    query: Any = SimpleNamespace(handed=lambda: Handed("frame", partitions, {}, []))
+    vertex: Any = SimpleNamespace(parallelism=3, operators=[SimpleNamespace(name="stream")])
     plan = StreamPlan(vertex, {}, (), lambda name, at, seen: query, once=False)
     planned = plan.plan(10, None)
     assert [reading.idle for reading in planned.readings] == idle

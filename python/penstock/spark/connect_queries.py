@@ -37,7 +37,7 @@ LEAST_PAUSE, MOST_PAUSE = 0.02, 1.0  # seconds between two looks for a micro-bat
 MOST_WAIT = 0.2  # seconds between two looks of the function on the server
 
 _PATIENCE = 5.0  # seconds that a server gets to end a query
-_TRIES = 1  # to start one, before the last
+_TRIES = 3  # to start one, before the last
 _NO_PYTHON = (
     "its server has started no Python that runs a function of foreachBatch. The log of the server says why: it may "
     "have too much to do, or its Python (PYSPARK_PYTHON) lack what Spark Connect needs, pip install 'pyspark[connect]'"
