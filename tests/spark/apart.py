@@ -28,7 +28,7 @@ from penstock.datastream import (
 from penstock.datastream.connectors import SparkSink
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import JobCancelledError, PenstockError
-from penstock.spark import shipped_code
+from penstock.spark import connect_queries, shipped_code
 from penstock.spark.session import open_session
 from tests.running import INTERPRETED
 from tests.spark.bare import Bare
@@ -281,11 +281,16 @@ def cancelled(spark: Any, folder: Path) -> Any:
     return cancelled, client.get_job_status().result().name
 
 
-def refused(spark: Any, folder: Path) -> Any:
-    """What is said of a streaming DataFrame over Connect; and the records of several files with event time."""
+def lacking(spark: Any, folder: Path) -> Any:
+    """What is said of a streaming DataFrame where the server has a Python without packages for it; and the records of
+    several files with event time."""
     session = spark.get("spark") or open_session(spark["master"], {})
+    settings = Configuration.from_dict({"penstock.step.available-now": "true"})
+    env = StreamExecutionEnvironment.get_execution_environment(settings, spark=session)
+    env.from_spark(session.readStream.format("rate").load()).print()
+    connect_queries._TRIES = 0
+    message = failure(env.execute)
     env = StreamExecutionEnvironment.get_execution_environment(spark=session)
-    message = failure(lambda: env.from_spark(session.readStream.format("rate").load()))
     for number in range(2):
         session.range(number, number + 1, 1, 1).write.parquet(str(folder / f"in/{number}"))
     timed = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda row, _: row.id)
@@ -406,7 +411,7 @@ def programs_of(kind: str) -> dict[str, Any]:
         return PROGRAMS | STANDALONE
     from tests.spark.connect_steps import PROGRAMS as CONNECT_STEPS
 
-    return PROGRAMS | {"refused": refused, **CONNECT_STEPS}
+    return PROGRAMS | {"lacking": lacking, **CONNECT_STEPS}
 
 
 def main(kind: str, folder: Path, *names: str) -> None:

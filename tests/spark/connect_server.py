@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql.connect.conf import RuntimeConf
+from pyspark.sql.connect.streaming.readwriter import DataStreamWriter
 
 from tests.running import INTERPRETED
 from tests.spark.cluster import FAST_JVM, HOME, start
@@ -48,7 +49,8 @@ def server(
 
 @contextmanager
 def strict() -> Iterator[list[str]]:
-    """Within the block a session takes only the settings of :data:`ALLOWED`; those that it has refused."""
+    """Within the block a session takes only the settings of :data:`ALLOWED`, and only streams that end by themselves;
+    the settings that it has refused."""
     refused: list[str] = []
 
     def only(conf: RuntimeConf, key: str, value: Any) -> None:
@@ -57,8 +59,15 @@ def strict() -> Iterator[list[str]]:
             raise ValueError(f"[CONFIG_NOT_AVAILABLE] Configuration {key} is not available.")
         original(conf, key, value)
 
+    def ending(writer: DataStreamWriter, *args: Any, **more: Any) -> Any:
+        if not writer._write_proto.available_now:
+            raise ValueError("[INFINITE_STREAMING_TRIGGER_NOT_SUPPORTED] Trigger type ProcessingTime is not supported.")
+        return start(writer, *args, **more)
+
     original, RuntimeConf.set = RuntimeConf.set, only  # type: ignore[method-assign]
+    start, DataStreamWriter._start_internal = DataStreamWriter._start_internal, ending  # type: ignore[method-assign]
     try:
         yield refused
     finally:
         RuntimeConf.set = original  # type: ignore[method-assign]
+        DataStreamWriter._start_internal = start  # type: ignore[method-assign]

@@ -26,9 +26,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs several l
 
 
 def run(kind: str, folder: Path) -> dict:
-    """What the programs gave, in a process of its own: a process can have one Spark."""
+    """What the programs of a kind gave, or another module's, in a process of its own: a process can have one Spark."""
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", "tests.spark.apart", kind, str(folder)]
+    what = [f"tests.spark.{kind}"] if kind == "connect_streams" else ["tests.spark.apart", kind]
+    command = [sys.executable, "-m", *what, str(folder)]
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -122,9 +123,9 @@ def test_a_dataframe_that_fails_says_so_in_words(results):
     assert "Details for the driver" not in results["failing"]
 
 
-def test_streams_of_spark_are_refused_over_connect(connect):
-    stream, records = connect["refused"]
-    assert stream.startswith("UnsupportedError: from_spark() was given a streaming DataFrame of Spark Connect")
+def test_a_server_whose_python_cannot_hand_streams_over_is_explained(connect):
+    stream, records = connect["lacking"]
+    assert "'Source: Spark Source' cannot be read: its server has started no Python" in stream
     assert records == [0, 1]
 
 

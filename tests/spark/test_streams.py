@@ -71,7 +71,7 @@ def test_a_second_run_goes_on_behind_the_files_of_the_first(spark, tmp_path):
         env = environment(spark, tmp_path / "job")
         counted(env, lines_of(spark, source), out)
         env.execute("words")
-        assert spark.streams.active == []
+        assert not spark.streams.active
         write(source, more, "a")
         (source / "one").unlink(missing_ok=True)  # what has been read is not looked at again
     assert visible(out) == ["('a', 1)", "('a', 2)", "('a', 3)", "('b', 1)", "('b', 2)"]
@@ -147,7 +147,7 @@ def test_a_stream_runs_until_it_is_stopped(spark, tmp_path):
             time.sleep(0.05)
         client.stop().result()
         client.get_job_execution_result().result()
-        assert spark.streams.active == []
+        assert not spark.streams.active
     written = sorted(map(int, visible(tmp_path / "out")))
     assert written == list(range(len(written)))
     assert len(written) >= 30
@@ -180,12 +180,18 @@ def test_a_stream_that_spark_cannot_read_fails_the_job(spark, tmp_path):
     env.from_spark(lines.selectExpr("if(value = 'a', raise_error('boom'), value)"), Types.STRING()).print()
     with pytest.raises(JobExecutionError, match="boom"):
         env.execute()
+    assert not spark.streams.active
+
+
+def test_a_stream_that_cannot_be_started_fails_the_job(spark, tmp_path):
+    write(tmp_path / "in", "one", "a")
+    lines = lines_of(spark, tmp_path / "in")
     env = environment(spark)
     env.from_spark(lines, Types.STRING()).print()
     env.from_spark(lines.groupBy("value").count().select("value"), Types.STRING(), "grouped").print()
     with pytest.raises(JobExecutionError, match=r"'Source: grouped' cannot be read.*watermark"):
         env.execute()
-    assert spark.streams.active == []
+    assert not spark.streams.active
 
 
 def test_another_set_of_sources_is_refused_in_a_job_folder(spark, tmp_path):

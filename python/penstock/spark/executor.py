@@ -125,7 +125,7 @@ class SparkExecutor:
             control, seen = job.control, job.progress
             once = partial(SparkOneStep, session, control=control, seen=seen, line=self._progress)
             return StepLoop(job.deployment, control, once, seen, write)
-        frames = FramePlans(job.deployment, session.get())
+        frames = FramePlans(job.deployment, session)
         steps = partial(SparkSteps, session, control=job.control, seen=job.progress, line=self._progress, frames=frames)
         return StepLoop(job.deployment, job.control, steps, job.progress, write, frames.plan)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
     from penstock.job.deployment import Deployment, Table
 
 Run = Callable[[Iterable[Any]], Iterator[Any]]
+
+
+ROW = "__penstock_row"
+"""The last column of a :class:`Numbered` DataFrame: Spark's number of a row, of its partition and its place there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbered:
+    """A DataFrame that was in files. Its rows know the partition that they were in."""
+
+    frame: Any
 
 
 def moved(frame: Any, session: Any) -> Any:
@@ -59,10 +71,15 @@ def _in_order(frame: Any, session: Any, parallelism: int, source: Any) -> tuple[
     that have been shuffled Spark does not know the file: they stay as they come."""
     from pyspark.sql import functions as F
 
-    if source.order is not None:
+    order = [] if source.order is None else [f"`{source.order.replace('`', '``')}`"]
+    if isinstance(frame, Numbered):
+        frame = moved(frame.frame, session)
+        partition = F.shiftright(F.col(ROW), 33).cast("int")
+        frame = frame.repartitionById(parallelism, F.pmod(partition, F.lit(parallelism)))
+        return frame.sortWithinPartitions(*order, ROW).drop(ROW), parallelism
+    if order:
         frame, partitions = _partitioned(frame, session, parallelism)
-        column = source.order.replace("`", "``")
-        return frame.sortWithinPartitions(f"`{column}`"), partitions
+        return frame.sortWithinPartitions(*order), partitions
     if not source.by_file or is_connect(session) or not scans_files(frame):
         return _partitioned(frame, session, parallelism)
     file, row = _PLACE

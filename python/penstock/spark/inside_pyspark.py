@@ -360,6 +360,22 @@ def is_stopped(text: str) -> bool:
     return any(sign in text for sign in _STOPPED)
 
 
+def was_slow(text: str) -> bool:
+    """Whether Spark has waited ten seconds for a process of Python on its driver, which is slow, or has ended.
+    Checked against 3.5 to 4.3."""
+    return "Python worker failed to connect back" in text
+
+
+def query_failure(error: Exception) -> str | None:
+    """The error of a function of ``foreachBatch`` on a server of Spark Connect, in a line; None for another failure.
+    Spark gives the traceback of its process. Checked against 3.5 to 4.3."""
+    _, inside, traceback = str(error).partition("foreachBatch Python process: ")
+    lines = traceback.partition("\nJVM stacktrace:")[0].splitlines()
+    last = max((index for index, line in enumerate(lines) if line.startswith("  File ")), default=-1)
+    line = next((line for line in lines[last + 1 :] if line.strip() and not line.startswith("  ")), "")
+    return line.rpartition("exceptions.connect.")[2].rstrip(". ") if inside and line else None
+
+
 _LOST = (
     "Python worker exited unexpectedly",
     "ExecutorLostFailure",

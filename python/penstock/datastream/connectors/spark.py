@@ -14,7 +14,7 @@ from penstock.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTyp
 from penstock.connectors.spark.frames import FrameSink, FrameSource
 from penstock.connectors.spark.spark_types import check_declared, check_fields, from_ddl, schema_of, type_of, undeclared
 from penstock.datastream.connectors.base import Sink
-from penstock.errors import PenstockError, UnsupportedError
+from penstock.errors import PenstockError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -122,12 +122,6 @@ def frame_source(
         checks.refuse(
             f"from_spark() was given {checks.shown(df)}, which is not a Spark DataFrame. Give spark.read.…, "
             "spark.table('…') or spark.createDataFrame(…)."
-        )
-    if df.isStreaming and type(df).__module__.startswith("pyspark.sql.connect"):
-        raise UnsupportedError(
-            "from_spark() was given a streaming DataFrame of Spark Connect, whose batches are handed over on the "
-            "server, where the program is not. Use a session of this process, by a master; or read what is there now, "
-            "by spark.read instead of spark.readStream."
         )
     schema, ends = df.schema.jsonValue(), not df.isStreaming
     if not schema["fields"]:

@@ -243,7 +243,7 @@ class ProgramWithSources(Program):
                 by a column only. With neither, rows come in Spark's order, large files first.
 
         Raises:
-            UnsupportedError: it is a stream of Spark Connect, or has a type that no record has, such as an interval.
+            UnsupportedError: it has a type that no record has, such as an interval.
         """
         from penstock.datastream.connectors.spark import frame_source
 

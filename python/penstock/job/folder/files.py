@@ -8,6 +8,7 @@
     FOLDER/state/...                    files that manifests name
     FOLDER/pins/pin-12-3                version 12 is kept, as the driver with epoch 3 said; see Pins
     FOLDER/lease/...                    whose the folder is
+    FOLDER/queries/...                  of streaming queries over Spark Connect, as long as they run
 """
 
 from __future__ import annotations

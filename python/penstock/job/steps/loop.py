@@ -182,7 +182,8 @@ class StepLoop:
             over = set[str]() if known is None else self._commits.read_ended(known.ended)
             function, settings = functions[vertex.index], self._settings
             if self._frames is not None and isinstance(function, FrameSource):
-                plan = self._frames(vertex, positions, over, once=settings.available_now)
+                facts = {"once": settings.available_now, "folder": self._deployment.job.folder}
+                plan = self._frames(vertex, positions, over, **facts)
             else:
                 plan = plan_of(vertex, function, settings, positions, over, 0 if known is None else known.asked)
             plan.finished = {subtask for index, subtask in self._version.finished if index == vertex.index}

@@ -85,7 +85,8 @@ class SourcePlan:
 
 
 PlanFrame = Callable[..., SourcePlan]
-"""Makes the plan of a source that reads a DataFrame, of its vertex, positions, ended splits, and ``once``."""
+"""Makes the plan of a source that reads a DataFrame, of its vertex, positions, ended splits, ``once``, and ``folder``,
+the checkpoint directory."""
 
 
 class OwnPlan(SourcePlan):
