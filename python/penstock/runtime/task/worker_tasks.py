@@ -60,10 +60,6 @@ class LivingTasks:
             if kept is not None:
                 kept.close()
 
-    def names(self) -> list[Name]:
-        """Of all that are kept, the least recently used first."""
-        return list(self._tasks)
-
     def _left_behind(self, folder: str, version: int) -> list[Name]:
         """Those with little state whose subtask has run a step elsewhere. Before the last step it was nobody's turn."""
         names = []
