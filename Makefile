@@ -65,9 +65,9 @@ demo: $(PACKAGE) $(VIEWER) ## show the plan of examples/counts.py, as tables and
 
 develop: $(VENV)/.developed ## let the environment run the sources: an edit of a .py needs no build, only one of Rust does
 
-check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests that are neither slow nor start Spark, fewer random examples
+check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests that are neither slow nor start Spark
 	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) lint test-rust
-	HYPOTHESIS_PROFILE=quick $(BIN)/pytest --ignore=tests/docs -m 'not spark and not slow and not hdfs and not yarn' $(CORES) $(ARGS)
+	$(BIN)/pytest --ignore=tests/docs -m 'not spark and not slow and not hdfs and not yarn' $(CORES) $(ARGS)
 	@printf '\nThe quick checks passed. `make test` has the slow tests, Spark, the documentation and the benches too.\n'
 
 check-pythons: $(VENV)/.wheel ## the tests without Spark on Python 3.10 to 3.14, where installed, with one wheel for all

@@ -24,12 +24,10 @@ from tests.forks import forget_syncs  # noqa: E402
 forget_syncs()
 
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]  # graphs of forty operators are large on purpose
-# "checks": what `make test` runs; the same examples every time, so a red run is red for everybody.
+# "checks": what `make check` and `make test` run; the same examples every time, so a red run is red for everybody.
 settings.register_profile(
-    "checks", deadline=None, derandomize=True, max_examples=20, suppress_health_check=_SLOW_IS_FINE, database=None
+    "checks", deadline=None, derandomize=True, max_examples=10, suppress_health_check=_SLOW_IS_FINE, database=None
 )
-# "quick": what `make check` and `make check-pythons` run: the first twelve of them.
-settings.register_profile("quick", settings.get_profile("checks"), max_examples=12)
 # "sweep": what `make sweep` runs: 500 of them, and each case of the tests that take a sample (tests/effort.py).
 settings.register_profile("sweep", settings.get_profile("checks"), max_examples=500)
 # "search": HYPOTHESIS_PROFILE=search looks for new examples, as many as one has time for.

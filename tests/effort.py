@@ -1,25 +1,22 @@
-"""How much the long tests try, by Hypothesis profile: ``quick`` a little, for `make check`; ``checks`` a sample, for
-`make test`; ``sweep``, or one with more examples, everything, for `make sweep`."""
+"""How much the long tests try, by Hypothesis profile: ``checks`` a sample, for `make check` and `make test`; ``sweep``,
+or one with more examples, everything, for `make sweep`."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
+SAMPLED = 10  # as tests/conftest.py has it
+"""Random examples of a test in a sample."""
 _EXAMPLES = settings().max_examples
-QUICK, SWEEP = _EXAMPLES < 20, _EXAMPLES > 20
+SWEEP = _EXAMPLES > SAMPLED
 
 
-def one_of(test: int, quick: int) -> int:
-    """The step through a list of cases: one of so many is tried, in `make sweep` each.
-
-    Args:
-        test: in `make test`.
-        quick: in `make check`.
-    """
-    return 1 if SWEEP else quick if QUICK else test
+def one_of(sample: int) -> int:
+    """The step through a list of cases: in a sample one of so many is tried, in `make sweep` each."""
+    return 1 if SWEEP else sample
 
 
 def examples(count: int) -> int:
-    """How many random examples a test takes where others take a hundred: a fifth of them in `make test`, an eighth in
-    `make check`, five times as many in `make sweep`."""
+    """How many random examples a test takes where others take a hundred: a tenth in a sample, five times as many in
+    `make sweep`."""
     return max(1, count * _EXAMPLES // 100)

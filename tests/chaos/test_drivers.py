@@ -50,7 +50,7 @@ MOMENTS = [(0, 5), (1, 1000), (2, 5), (2, 1000), (1, 5), (0, 1000)]
 works, or when it has ended."""
 
 
-@pytest.mark.parametrize(("steps", "others"), MOMENTS[: len(MOMENTS) // one_of(test=3, quick=3)])
+@pytest.mark.parametrize(("steps", "others"), MOMENTS[: len(MOMENTS) // one_of(3)])
 def test_a_driver_that_wakes_up_after_its_successor_has_started_commits_nothing(root, tmp_path, steps, others):
     paused = Life(root, WAITS, tmp_path / "paused.log", lease=0.5)
     assert paused.until(2 + 20 * steps)

@@ -44,14 +44,14 @@ def test_a_driver_that_is_killed_at_random_leaves_exact_outputs(root, interval, 
 CHANGES = [0, 5, 10, 61, 95, 130, 171, 222, 273]
 
 
-@pytest.mark.parametrize("change", CHANGES[:: one_of(test=4, quick=4)])
+@pytest.mark.parametrize("change", CHANGES[:: one_of(4)])
 def test_a_driver_that_dies_before_a_change_leaves_exact_outputs(tmp_path, change):
     [death] = died(tmp_path, [change])
     assert death.number == change
     assert death.change
 
 
-@pytest.mark.parametrize("change", [40, 3, 90][:: one_of(test=3, quick=3)])
+@pytest.mark.parametrize("change", [40, 3, 90][:: one_of(3)])
 def test_a_driver_that_dies_before_a_change_of_a_store_leaves_exact_outputs(tmp_path, bucket, change):
     [death] = died(tmp_path, [change], bucket)
     assert death.change

@@ -218,7 +218,7 @@ def ids(row: Row) -> str:
     return row.id
 
 
-@pytest.mark.parametrize("row", ROWS[:: one_of(test=2, quick=3)], ids=ids)
+@pytest.mark.parametrize("row", ROWS[:: one_of(3)], ids=ids)
 def test_the_guard_says_what_the_run_does(penstock, tmp_path, monkeypatch, row: Row) -> None:
     monkeypatch.chdir(tmp_path)
     _write(row.classes[0], row.before, "1 10\n2 20\n", "monday")

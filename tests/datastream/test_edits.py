@@ -40,7 +40,7 @@ def test_what_survives_is_known_before(edit: Edit) -> None:
 
 def ways() -> list[Any]:
     """Each edit through a restart, some of them through a savepoint too, fewer from job to job."""
-    every = {"restart": 1, "savepoint": one_of(test=7, quick=7), "job": one_of(test=11, quick=11)}
+    every = {"restart": 1, "savepoint": one_of(7), "job": one_of(11)}
     assert every.keys() == set(WAYS)
     pairs = ((edit, way) for number, edit in enumerate(EDITS) for way in WAYS if number % every[way] == 0)
     return [pytest.param(edit, way, id=f"{edit.id}-{way}") for edit, way in pairs]

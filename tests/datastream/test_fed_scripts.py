@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = 2
-ONE_OF = one_of(test=30, quick=30)
+ONE_OF = one_of(30)
 """One in so many programs per mode, in each mode others."""
 
 LONG = 3_600_000
@@ -84,7 +84,7 @@ def test_a_program_that_is_killed_goes_on_from_its_last_checkpoint(kill: int, wh
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", feeding.WHEN)
-@pytest.mark.parametrize("kill", range(6)[:: one_of(test=2, quick=3)])
+@pytest.mark.parametrize("kill", range(6)[:: one_of(3)])
 def test_it_does_not_matter_when_a_program_is_killed(kill: int, when: str) -> None:
     """Of these, each goes on from something else than state: a source that is idle, a source that waits for a sink, a
     loop that is not empty, functions that trace, a failure after records were written."""

@@ -252,7 +252,7 @@ def run(root: Path, source: str, sink: str, **more: str) -> None:
     SINKS[sink].run(env, root)
 
 
-STRIDE, LATER = one_of(test=24, quick=24), one_of(test=60, quick=60)
+STRIDE, LATER = one_of(24), one_of(60)
 """A program is killed before one in so many of its changes at most, and before fewer when it has been killed often."""
 OFTEN = 8
 

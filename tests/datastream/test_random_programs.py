@@ -30,7 +30,7 @@ LARGE = range(30)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", LARGE[:: one_of(test=2, quick=3)])
+@pytest.mark.parametrize("seed", LARGE[:: one_of(3)])
 def test_large_programs(seed, tmp_path) -> None:
     settings = list(everything())
     for number, setting in enumerate(settings[seed % 5 :: len(settings) // 4]):
@@ -39,7 +39,7 @@ def test_large_programs(seed, tmp_path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", LARGE[: 15 : one_of(test=2, quick=3)])
+@pytest.mark.parametrize("seed", LARGE[: 15 : one_of(3)])
 def test_large_programs_in_batch_mode(seed, tmp_path) -> None:
     """All but running counts, of which only the last ones are left there."""
     program = random_job(seed)

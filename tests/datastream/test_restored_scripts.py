@@ -19,7 +19,7 @@ from tests.effort import one_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = 2
-ONE_OF = one_of(test=40, quick=40)
+ONE_OF = one_of(40)
 """One in so many programs per mode, in each mode others."""
 
 MODES = [("1", 1, None), ("1", 2, None), ("1", 3, 3), ("2", 1, 2), ("random:1", 2, 4), ("1", 6, 5)]

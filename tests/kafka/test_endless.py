@@ -28,6 +28,7 @@ from penstock.job.steps.progress import Progress
 from penstock.job.steps.prometheus import samples
 from penstock.metrics.running_job import line
 from penstock.spark import SparkExecutor
+from tests.effort import one_of
 from tests.kafka.counting import POINTS, Counting, numbered
 from tests.kafka.lives import Lives
 from tests.kafka.points import Step, at, watch_sending
@@ -289,7 +290,7 @@ def test_a_broker_that_is_restarted_while_the_job_runs(broker, tmp_path, monkeyp
     values: list[str] = []
     spark = SparkExecutor(request.getfixturevalue("spark")) if executor == "spark" else None
     with ThreadPoolExecutor(1) as threads, running(program, spark):
-        for number, (point, kill) in enumerate(OUTAGES[executor]):
+        for number, (point, kill) in enumerate(OUTAGES[executor][:: -one_of(2)]):
             moments[:] = [at(point, 1, partial(outage, kill))] if point else []
             values += fill(broker, topic, some(300, number))
             if not point:

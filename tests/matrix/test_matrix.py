@@ -18,9 +18,9 @@ PROGRAMS = 514
 REFUSED = "refused_event_time_trigger_on_global"
 PARTS = 16
 SAMPLE = covering()
-STEP = one_of(test=len(SAMPLE), quick=len(SAMPLE))
+STEP = one_of(len(SAMPLE))
 """Each program gets one setting of the sample, the next program the next one."""
-ONE_OF = one_of(test=6, quick=8)
+ONE_OF = one_of(8)
 """One in so many programs."""
 INEXACT = [setting for setting in everything() if all(setting[knob] == DEFAULT[knob] for knob in EXACT)]
 
@@ -62,7 +62,7 @@ def test_every_setting_of_ours_is_a_knob_but_those_that_cannot_be() -> None:
 def test_programs_are_all_there_and_run_as_they_are() -> None:
     """Some of them, but in `make sweep`: the scripts among them run in test_run_scripts.py, too."""
     assert len(cases()) == PROGRAMS
-    names = {*list(cases())[:: one_of(test=8, quick=16)], REFUSED}
+    names = {*list(cases())[:: one_of(16)], REFUSED}
     assert {name for name in names if local(name, tuple(DEFAULT.items())).refused} == {REFUSED}
 
 
@@ -70,7 +70,7 @@ def test_programs_are_all_there_and_run_as_they_are() -> None:
 @pytest.mark.parametrize("sensitivity", SENSITIVITIES, ids=lambda sensitivity: sensitivity.reason[:40])
 def test_programs_that_may_differ_do(sensitivity: Sensitivity) -> None:
     """Each in every knob it is said to be sensitive to: there are two settings apart in this knob that differ."""
-    for name in sorted(sensitivity.programs)[:: one_of(test=2, quick=2)]:
+    for name in sorted(sensitivity.programs)[:: one_of(2)]:
         for knob in sensitivity.knobs - {CLOCK}:
             assert any(differs(name, setting, knob) for setting in INEXACT), (name, knob)
 

@@ -120,7 +120,7 @@ def test_a_program_means_what_it_means_in_flink(name: str) -> None:
     assert all(bag(now) == bag(line["whole"]) for line in versions)
 
 
-@pytest.mark.parametrize("name", list(PROGRAMS)[:: one_of(test=3, quick=7)])
+@pytest.mark.parametrize("name", list(PROGRAMS)[:: one_of(7)])
 def test_a_program_does_not_go_on_without_its_state(name: str) -> None:
     """Otherwise the tests below would say nothing."""
     line = next(line for line in lines() if line["name"] == name)
@@ -128,13 +128,13 @@ def test_a_program_does_not_go_on_without_its_state(name: str) -> None:
 
 
 @only_restored
-@pytest.mark.parametrize("move", list(MOVES)[:: one_of(test=3, quick=7)])
+@pytest.mark.parametrize("move", list(MOVES)[:: one_of(7)])
 def test_a_job_of_flink_goes_on(move: str) -> None:
     goes_on(MOVES[move], MOVES[move]["parallelism"])
 
 
 @only_restored
-@pytest.mark.parametrize(("move", "parallelism"), RESCALED[:: one_of(test=3, quick=7)])
+@pytest.mark.parametrize(("move", "parallelism"), RESCALED[:: one_of(7)])
 def test_a_job_of_flink_goes_on_with_other_subtasks(move: str, parallelism: int) -> None:
     goes_on(MOVES[move], parallelism)
 

@@ -11,7 +11,7 @@ from tests.matrix.knobs import PARALLELISM, covering
 from tests.matrix.programs import cases
 
 PARTS = 6
-ONE_OF = one_of(test=24, quick=24)
+ONE_OF = one_of(24)
 """One in so many programs; `make matrix ARGS=--spark` takes each under each setting."""
 SAMPLE = covering()
 FAILING = {name for name, record in records().items() if "error" in record["result"]}

@@ -11,13 +11,13 @@ from tests.effort import one_of
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("seed", range(4)[:: one_of(test=2, quick=2)])
+@pytest.mark.parametrize("seed", range(4)[:: one_of(2)])
 def test_what_survives_goes_on_and_the_rest_begins_anew(executor, seed: int) -> None:
     with feeding.folder() as root:
         check(seed, root, executor, guard=True)
 
 
-@pytest.mark.parametrize("seed", range(5_000, 5_004)[:: one_of(test=2, quick=2)])
+@pytest.mark.parametrize("seed", range(5_000, 5_004)[:: one_of(2)])
 def test_the_commands_say_what_the_runs_do(executor, seed: int) -> None:
     with feeding.folder() as root:
         typed_edits.check(seed, root, executor)

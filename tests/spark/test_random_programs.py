@@ -10,7 +10,7 @@ from tests.generator.bounded import check, plain_program, random_job
 from tests.matrix.knobs import covering
 
 
-@pytest.mark.parametrize("seed", range(6)[:: one_of(test=2, quick=2)])
+@pytest.mark.parametrize("seed", range(6)[:: one_of(2)])
 def test_spark_gives_what_the_local_runner_gives_in_the_same_order(executor, seed):
     pipeline, expected = plain_program(seed)
     collected = executor.execute(pipeline).collected
@@ -20,7 +20,7 @@ def test_spark_gives_what_the_local_runner_gives_in_the_same_order(executor, see
     assert [(r.task, r.counters) for r in local.reports] == [(r.task, r.counters) for r in executor.reports]
 
 
-@pytest.mark.parametrize("seed", range(8)[:: one_of(test=2, quick=2)])
+@pytest.mark.parametrize("seed", range(8)[:: one_of(2)])
 def test_large_programs(executor, seed, tmp_path):
     sample = covering()
     check(random_job(seed), sample[seed % len(sample)], executor, str(tmp_path))

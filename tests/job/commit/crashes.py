@@ -28,7 +28,7 @@ from tests.effort import one_of
 from tests.forks import status_of
 from tests.job.programs import Program
 
-ONE_OF = one_of(test=7, quick=7)
+ONE_OF = one_of(7)
 """Work dies before one in so many changes, with the next layout of outputs before the next ones."""
 CHANGES = ("link", "mkdir", "rename", "replace", "rmdir", "unlink", "fsync")
 DEAD = 9

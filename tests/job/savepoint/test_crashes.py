@@ -23,7 +23,7 @@ from tests.job.savepoint.jobs import folder_with_state
 
 pytestmark = pytest.mark.slow
 
-STEP = one_of(test=2, quick=3)
+STEP = one_of(3)
 """Whoever dies does so before one in so many changes."""
 
 

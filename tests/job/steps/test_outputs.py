@@ -308,5 +308,5 @@ def test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_pa
         assert on_store(root) == sorted(map(str, range(12))), n
         if not died:
             break
-        n += one_of(test=3, quick=5)
+        n += one_of(5)
     assert n >= 20

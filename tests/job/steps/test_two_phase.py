@@ -104,7 +104,7 @@ def test_a_driver_that_dies_anywhere_commits_each_version_once(tmp_path, padding
         assert committed(root / "out") == EXPECTED, n
         assert not hidden(root), n
         shutil.rmtree(root)
-        n += one_of(test=3, quick=5)
+        n += one_of(5)
     assert committed(tmp_path / str(n) / "out") == EXPECTED
     assert versions == {0, 1, 2, 3, 4}
 
@@ -182,7 +182,7 @@ def test_rows_with_a_marker_are_inserted_once_wherever_the_driver_dies(tmp_path)
             break
         work()
         assert rows(root / "db") == list(range(12)), n
-        n += one_of(test=5, quick=7)
+        n += one_of(7)
 
 
 def test_a_version_that_is_committed_again_is_refused_and_another_job_folder_has_its_own(tmp_path):

@@ -234,7 +234,7 @@ def test_a_touched_key_costs_no_more_than_three_times_its_size(tmp_path, name):
             window = (key % 5, 10) if name == "tumbling" else (key, key + 10)
             keyed.table("w", window)[keyed.slot] = [key, version]
 
-    count = 20_000 // one_of(test=4, quick=4)
+    count = 20_000 // one_of(4)
     for key in range(count):
         touch(key)
     chain = save(str(tmp_path), keyed, None, about(), chain, 0)
