@@ -22,7 +22,7 @@ GIVEN_UP = "The step after checkpoint 0 has failed, and is run again: "
     [
         {
             "lost": "lost two executors",
-            "late": f"lost late: {GIVEN_UP if version() >= (4, 3) else AGAIN}",
+            "late": f"lost late: {GIVEN_UP if version() >= (4, 2) else AGAIN}",
         },
         {"speculated": "overtaken: source -> map ("},
     ],

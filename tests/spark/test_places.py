@@ -156,12 +156,13 @@ def test_connect_is_for_newer_sparks(monkeypatch) -> None:
 
 
 @pytest.mark.skipif(inside_pyspark.version() < (4,), reason="without the errors that its client needs")
-def test_without_what_connect_needs_the_way_out_is_said(monkeypatch) -> None:
+@pytest.mark.parametrize("error", [ImportError("grpcio is not there"), SystemExit(0)])
+def test_without_what_connect_needs_the_way_out_is_said(monkeypatch, error) -> None:
     import pyspark
     from pyspark.sql import SparkSession
 
     def remote(builder: Any, server: str) -> Any:
-        raise ImportError("grpcio is not there")
+        raise error
 
     monkeypatch.setattr(pyspark, "__version__", "4.3.0")
     monkeypatch.setattr(SparkSession.Builder, "remote", remote)

@@ -78,11 +78,12 @@ def without_pandas() -> Iterator[None]:
 
 def import_quietly(*modules: str) -> None:
     """Import :data:`LOOKS_FOR_PANDAS` and modules of pyspark without their warning that pandas is too new. A module
-    that cannot be imported is left out: who needs it says why. Checked against 3.5 to 4.3."""
+    that cannot be imported, or that ends the program instead, as those of Spark Connect may, is left out: who needs it
+    says why. Checked against 3.5 to 4.3."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         for module in (*((LOOKS_FOR_PANDAS,) if version() >= (4, 0) else ()), *modules):
-            with contextlib.suppress(ImportError):
+            with contextlib.suppress(ImportError, SystemExit):
                 importlib.import_module(module)
 
 

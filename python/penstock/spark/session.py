@@ -190,9 +190,10 @@ def _connected(server: str, settings: dict[str, str], python: str | None) -> Any
         session = SparkSession.builder.remote(server).getOrCreate()
         if inside_pyspark.has_ended(session):
             session = SparkSession.builder.remote(server).create()
-    except (ImportError, PySparkImportError) as error:
+    except (ImportError, PySparkImportError, SystemExit) as error:  # PySpark ends a `python -c` as it ends doctests
+        missing = "" if isinstance(error, SystemExit) else f": {error}"
         raise ConfigurationError(
-            f"The master {server!r} is a server of Spark Connect, which needs more packages: {error}. Install them: "
+            f"The master {server!r} is a server of Spark Connect, which needs more packages{missing}. Install them: "
             "pip install 'penstock[connect]'."
         ) from error
     check_settings(session, settings)
