@@ -37,6 +37,7 @@ LEAST_PAUSE, MOST_PAUSE = 0.02, 1.0  # seconds between two looks for a micro-bat
 MOST_WAIT = 0.2  # seconds between two looks of the function on the server
 
 _PATIENCE = 5.0  # seconds that a server gets to end a query
+_PAUSES = (0.1, 0.4, 1.5)  # seconds after which a query that has ended may have written more
 _TRIES = 3  # to start one, before the last
 _NO_PYTHON = (
     "its server has started no Python that runs a function of foreachBatch. The log of the server says why: it may "
@@ -129,7 +130,13 @@ class ConnectQuery(Query):
         self._beats.start()
 
     def _remove(self) -> None:
-        remove_tree(self._storage, self._folder)
+        """Remove the files, more than once: the function may still write a micro-batch when its query has ended. What a
+        busy server writes later is removed at the next start."""
+        for pause in _PAUSES:
+            remove_tree(self._storage, self._folder)
+            time.sleep(pause)
+            if not self._storage.list(self._folder):
+                break
         self._storage.remove_folder(self._folder.rpartition("/")[0])
 
     def _beat(self, options: Mapping[str, Mapping[str, Any]]) -> None:
