@@ -111,8 +111,8 @@ PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
 }
 
 
-def main(master: str, folder: str, end: str) -> None:
-    """Read the numbers before ``end``, and die in the second step, when its rows are there."""
+def die_in_second_step() -> None:
+    """Have this process die in the second step of a job, when its rows are there."""
 
     def die(*arguments: Any, step: int, **more: Any) -> Any:
         rows = original(*arguments, step=step, **more)
@@ -123,6 +123,11 @@ def main(master: str, folder: str, end: str) -> None:
 
     begun: list[int] = []
     original, steps.driver_rows = steps.driver_rows, die
+
+
+def main(master: str, folder: str, end: str) -> None:
+    """Read the numbers before ``end``, and die in the second step."""
+    die_in_second_step()
     sums.run(Path(folder), int(end), master=master)
 
 

@@ -19,11 +19,12 @@ from typing import Any
 from penstock.common import Types
 from penstock.datastream import MapFunction
 from penstock.errors import JobCancelledError
-from penstock.spark import connect_queries, steps
+from penstock.spark import connect_queries
 from penstock.spark.session import open_session
 from tests.running import INTERPRETED
 from tests.spark import test_streams as classic
 from tests.spark.cluster import FAST_JVM, HOME
+from tests.spark.connect_steps import die_in_second_step
 from tests.spark.test_streams import counted, environment, lines_of, to_files, visible, write
 
 LOG = "server"
@@ -192,15 +193,7 @@ def main_classic(folder: Path) -> None:
 
 
 def main_dies(folder: Path, master: str) -> None:
-    def die(*arguments: Any, step: int, **more: Any) -> Any:
-        rows = original(*arguments, step=step, **more)
-        begun.append(step)
-        if len(begun) == 2:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return rows
-
-    begun: list[int] = []
-    original, steps.driver_rows = steps.driver_rows, die
+    die_in_second_step()
     connect_queries.BEAT, connect_queries.SILENCE = 0.2, SILENCE
     read_on(open_session(master, {}), folder)
 

@@ -47,9 +47,7 @@ class OperatorState:
     max_parallelism: int  # number of key groups
     subtasks: tuple[tuple[StateFile, ...], ...]  # for each subtask the files to read, in order: a snapshot, then logs
     empty: bool = False  # whether it is known that there is nothing in them any more
-    keyed: bool = (
-        False  # whether all in them is known to be of keys, so that a subtask needs those of its own keys only
-    )
+    keyed: bool = False  # whether it is known that all in them is of keys: a subtask needs those of its own keys
 
 
 @dataclass(frozen=True)
