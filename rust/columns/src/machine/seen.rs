@@ -9,16 +9,27 @@ use crate::value::{Doubt, Shape, Value};
 
 impl<'a> Machine<'a, '_, '_> {
     /// A value that lies somewhere; `None` where it has to be made, or is not there.
+    #[inline]
     fn lying<'m>(&'m self, frame: &'m Frame<'a>, expr: &Expr) -> Option<&'m Value<'a>> {
         match expr {
             Expr::Local(local) => frame.locals[*local as usize].as_ref(),
             Expr::Input(number) => self.lying_input(*number),
             Expr::Field(number, at, _) => item(self.lying_input(*number)?, *at),
-            Expr::Item(container, at, _) => item(self.lying(frame, container)?, *at),
+            Expr::Item(container, at, _) => match &**container {
+                Expr::Local(local) => item(frame.locals[*local as usize].as_ref()?, *at),
+                container => item(self.lying_inside(frame, container)?, *at),
+            },
             _ => None,
         }
     }
 
+    /// The same of what has others in it. Recursive, as deep as the expression.
+    #[inline(never)]
+    fn lying_inside<'m>(&'m self, frame: &'m Frame<'a>, expr: &Expr) -> Option<&'m Value<'a>> {
+        self.lying(frame, expr)
+    }
+
+    #[inline]
     fn lying_input(&self, number: u32) -> Option<&Value<'a>> {
         match &self.inputs[number as usize] {
             Input::Value(value) => Some(value),
@@ -35,8 +46,9 @@ impl<'a> Machine<'a, '_, '_> {
     }
 
     /// An integer.
+    #[inline]
     fn int(&self, frame: &Frame<'a>, expr: &Expr) -> Option<i64> {
-        match expr {
+        let value = match expr {
             Expr::Int(number) => return Some(*number),
             Expr::Field(number, at, _) => {
                 if let Some((field, row)) = self.in_column(*number, *at) {
@@ -45,17 +57,25 @@ impl<'a> Machine<'a, '_, '_> {
                         _ => None,
                     };
                 }
+                self.lying(frame, expr)
             }
-            Expr::Apply(_, Known::Neg, operand) => return self.int(frame, operand.first()?)?.checked_neg(),
-            Expr::Apply(_, Known::Len, of) => {
-                return match self.lying(frame, of.first()?)? {
-                    Value::Tuple(items) | Value::List(items) => Some(items.len() as i64),
-                    _ => None,
-                };
-            }
-            _ => {}
+            Expr::Apply(..) => return self.applied_int(frame, expr),
+            _ => self.lying(frame, expr),
+        };
+        if let Value::Int(number) = value? { Some(*number) } else { None }
+    }
+
+    /// An integer with another sign, or the length of something. Recursive, as deep as the expression.
+    #[inline(never)]
+    fn applied_int(&self, frame: &Frame<'a>, expr: &Expr) -> Option<i64> {
+        match expr {
+            Expr::Apply(_, Known::Neg, operand) => self.int(frame, operand.first()?)?.checked_neg(),
+            Expr::Apply(_, Known::Len, of) => match self.lying(frame, of.first()?)? {
+                Value::Tuple(items) | Value::List(items) => Some(items.len() as i64),
+                _ => None,
+            },
+            _ => None,
         }
-        if let Value::Int(number) = self.lying(frame, expr)? { Some(*number) } else { None }
     }
 
     /// A text.
@@ -207,6 +227,7 @@ fn has(value: &Value<'_>, count: usize) -> Result<bool, Doubt> {
 }
 
 /// What is at a place in a tuple, a list or a row.
+#[inline]
 fn item<'m, 'a>(container: &'m Value<'a>, at: i64) -> Option<&'m Value<'a>> {
     match container {
         Value::Tuple(items) | Value::List(items) | Value::Row(Shape { class: 0, .. }, items) => items.get(place(at, items.len()).ok()?),

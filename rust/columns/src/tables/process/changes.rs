@@ -45,8 +45,10 @@ impl Changes {
             self.states.drain(..).for_each(|(state, step)| store.apply(state, own, step));
             number = Some(own);
         }
-        self.trimmed.drain(..).for_each(|(state, place)| store.trim(state, place, now));
-        self.swept.drain(..).for_each(|swept| store.note_swept(swept, number));
+        if !self.swept.is_empty() {
+            self.trimmed.drain(..).for_each(|(state, place)| store.trim(state, place, now));
+            self.swept.drain(..).for_each(|swept| store.note_swept(swept, number));
+        }
         if let (Some(number), true) = (number, changed) {
             store.retire(number);
         }

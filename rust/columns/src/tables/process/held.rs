@@ -6,7 +6,7 @@ use super::buffer::Buffer;
 use super::life::parts;
 use super::map::{Map, MapStep};
 use crate::tables::kept::Kept;
-use crate::value::Value;
+use crate::value::{Doubt, Value};
 
 /// Items of a list that come closer from memory at the most.
 const MOST_FETCHED: usize = 10;
@@ -28,7 +28,7 @@ pub enum Step {
     Set(Kept),
     /// Items more.
     Add(Vec<Kept>),
-    /// A list, with items at these places of the one before, or new ones.
+    /// A list, with items at these places of the one before, which grow, or new ones.
     Replace(Vec<Result<usize, Kept>>),
     /// A record of a time more.
     Insert(i64, Kept),
@@ -125,15 +125,16 @@ impl Held {
 
     /// Has a list, with items at places of the one before, or new ones.
     pub(super) fn replace(&mut self, items: Vec<Result<usize, Kept>>) {
-        let mut old: Vec<Option<Kept>> = match std::mem::take(self) {
-            Self::List(list) => list.into_iter().map(Some).collect(),
-            _ => Vec::new(),
-        };
-        let item = |item: Result<usize, Kept>| match item {
-            Ok(at) => old.get_mut(at).and_then(Option::take),
-            Err(new) => Some(new),
-        };
-        *self = Self::List(items.into_iter().filter_map(item).collect());
+        let mut old = if let Self::List(list) = std::mem::take(self) { list } else { Vec::new() }.into_iter();
+        let (length, mut list) = (old.len(), Vec::with_capacity(items.len()));
+        for item in items {
+            match item {
+                // the places grow: what lies before this one is dropped
+                Ok(at) => list.extend(old.nth((at + old.len()).saturating_sub(length))),
+                Err(new) => list.push(new),
+            }
+        }
+        *self = Self::List(list);
     }
 
     pub(super) fn change_map(&mut self, step: MapStep) {
@@ -156,4 +157,25 @@ impl Held {
 /// Kept items as a list.
 pub fn list<'a>(items: &'a [Kept], arena: &'a Bump) -> Value<'a> {
     Value::List(arena.alloc_slice_fill_iter(items.iter().map(Kept::value)))
+}
+
+/// How many items at the most are dropped between two that stay.
+const MOST_DROPPED: usize = 4;
+
+/// A list in the place of another one. Items of that one that come in the same order, few others between them, stay as they
+/// are. O(items).
+pub(super) fn replaced(before: &[Kept], items: &[Value<'_>]) -> Result<Vec<Result<usize, Kept>>, Doubt> {
+    let mut next = 0;
+    let mut place = |item: Value<'_>| match before[next..].iter().take(MOST_DROPPED).position(|kept| kept.is(item)) {
+        Some(at) => {
+            next += at + 1;
+            Ok(Ok(next - 1))
+        }
+        None => Ok(Err(Kept::new(item)?)),
+    };
+    let mut all = Vec::with_capacity(items.len());
+    for &item in items {
+        all.push(place(item)?);
+    }
+    Ok(all)
 }

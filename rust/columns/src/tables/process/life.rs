@@ -75,7 +75,7 @@ impl<'a> Turn<'a> {
             return Ok(life.shows.then_some(value));
         }
         if life.renews {
-            self.own[state].new = New::Whole(self.stamped(value));
+            self.set_whole(state, self.stamped(value));
         }
         Ok(Some(value))
     }
@@ -104,9 +104,9 @@ impl<'a> Turn<'a> {
         if live.is_empty() {
             self.empty(state);
         } else if life.renews {
-            self.own[state].new = New::Whole(Value::List(self.all_stamped(shown)));
+            self.set_whole(state, Value::List(self.all_stamped(shown)));
         } else if !life.shows && live.len() < stored.len() {
-            self.own[state].new = New::Whole(Value::List(live));
+            self.set_whole(state, Value::List(live));
         }
         if life.shows { values(stored, self) } else { Ok(Value::List(shown)) }
     }
@@ -130,9 +130,9 @@ impl<'a> Turn<'a> {
     pub(super) fn stored_entries(&mut self, state: usize) -> Result<Items<'a, (u64, Value<'a>, Value<'a>)>, Doubt> {
         let mut entries = Items::new_in(self.arena);
         let map = self.map(state)?;
-        match (&self.own[state].new, map) {
-            (New::Map(draft), _) => draft.entries(|hash, key, value| entries.push((hash, key, value))),
-            (New::Same, Some(map)) => entries.extend(map.entries().map(|(_, hash, key, value)| (hash, key.value(), value.value()))),
+        match (self.new_of(state), map) {
+            (Some(New::Map(draft)), _) => draft.entries(|hash, key, value| entries.push((hash, key, value))),
+            (None, Some(map)) => entries.extend(map.entries().map(|(_, hash, key, value)| (hash, key.value(), value.value()))),
             _ => {}
         }
         Ok(entries)
@@ -192,9 +192,9 @@ impl<'a> Turn<'a> {
             Change::Store(_) => {
                 let (_, stamp) = parts(self.stored(state)?)?;
                 let stored = Value::Tuple(self.arena.alloc_slice_copy(&[value, Value::Int(stamp)]));
-                self.own[state].new = New::Whole(stored);
+                self.set_whole(state, stored);
             }
-            Change::Combine(_) => self.own[state].new = New::Whole(self.stamped(value)),
+            Change::Combine(_) => self.set_whole(state, self.stamped(value)),
             _ => {
                 self.sweep(state, life)?;
                 return self.write_living(state, change, value);
@@ -206,11 +206,11 @@ impl<'a> Turn<'a> {
     fn write_living(&mut self, state: usize, change: Change, value: Value<'a>) -> Result<(), Doubt> {
         match (change, value) {
             (Change::Update(_), Value::None) => self.empty(state),
-            (Change::Update(_), _) => self.own[state].new = New::Whole(self.stamped(value)),
+            (Change::Update(_), _) => self.set_whole(state, self.stamped(value)),
             (Change::Add(_), _) => return self.extend(state, &[self.stamped(value)]),
             (Change::Extend(_), Value::List(items)) => return self.extend(state, self.all_stamped(items)),
             (Change::Replace(_), Value::List([])) => self.empty(state),
-            (Change::Replace(_), Value::List(items)) => self.own[state].new = New::Whole(Value::List(self.all_stamped(items))),
+            (Change::Replace(_), Value::List(items)) => self.set_whole(state, Value::List(self.all_stamped(items))),
             (Change::PutAll(_), Value::Dict(entries)) => {
                 return entries.iter().try_for_each(|&(key, value)| self.set_entry(state, key, Some(self.stamped(value))));
             }

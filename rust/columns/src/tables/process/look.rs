@@ -47,7 +47,7 @@ impl<'a> Turn<'a> {
     /// The numbers that a new round looks at.
     fn round(&self, state: usize, life: Life) -> Vec<u32> {
         let own = self.is_full(state);
-        let stays = own && !self.own[state].emptied;
+        let stays = own && !self.was_emptied(state);
         let has = |number: usize| {
             let held = self.store.held(state, number);
             match held {
@@ -101,11 +101,10 @@ impl<'a> Turn<'a> {
         if !self.is_full(state) {
             return Ok(0);
         }
-        if let New::Map(_) = self.own[state].new {
-            return self.trim_entries(state, life);
-        }
-        if matches!(self.own[state].new, New::Same) && matches!(self.held(state), Held::Map(_)) {
-            return self.trim_entries(state, life);
+        match self.new_of(state) {
+            Some(New::Map(_)) => return self.trim_entries(state, life),
+            None if matches!(self.held(state), Held::Map(_)) => return self.trim_entries(state, life),
+            _ => {}
         }
         let now = self.when.now;
         match self.stored(state)? {
@@ -115,7 +114,7 @@ impl<'a> Turn<'a> {
                 if live.is_empty() {
                     self.empty(state);
                 } else if live.len() < stored.len() {
-                    self.own[state].new = New::Whole(Value::List(live.into_bump_slice()));
+                    self.set_whole(state, Value::List(live.into_bump_slice()));
                 }
                 Ok(stored.len() as i64)
             }

@@ -6,7 +6,7 @@ use bumpalo::collections::Vec as Items;
 use super::Kind;
 use super::changes::Changes;
 use super::draft::{self, Draft};
-use super::held::{Held, Step, list};
+use super::held::{Held, Step, list, replaced};
 use super::life::Life;
 use super::map::Map;
 use super::store::Store;
@@ -36,7 +36,8 @@ pub(super) struct Turn<'a> {
     key: Value<'a>,
     pub(super) when: When,
     pub(super) arena: &'a Bump,
-    pub(super) own: &'a mut [Own<'a>],
+    /// Of each state; empty until one of them needs it, as most records do no more than to read.
+    own: &'a mut [Own<'a>],
     /// How far the look at values that expire has come.
     pub(super) swept: Vec<Swept>,
     /// By state and number: where values are removed by that. Others than those of the key.
@@ -70,9 +71,28 @@ pub(super) enum New<'a> {
 
 impl<'a> Turn<'a> {
     pub(super) fn new((store, number): (&'a Store, Option<usize>), key: Value<'a>, when: When, arena: &'a Bump) -> Self {
-        let own = arena.alloc_slice_fill_with(store.kinds.len(), |_| Own { before: None, new: New::Same, shown: None, emptied: false });
         let (timers, sides) = (Items::new_in(arena), Items::new_in(arena));
-        Self { store, number, key, when, arena, own, swept: Vec::new(), trimmed: Vec::new(), timers, sides }
+        Self { store, number, key, when, arena, own: &mut [], swept: Vec::new(), trimmed: Vec::new(), timers, sides }
+    }
+
+    /// What is known of a state of the key.
+    pub(super) fn own(&mut self, state: usize) -> &mut Own<'a> {
+        if self.own.is_empty() {
+            let nothing = |_| Own { before: None, new: New::Same, shown: None, emptied: false };
+            self.own = self.arena.alloc_slice_fill_with(self.store.kinds.len(), nothing);
+        }
+        &mut self.own[state]
+    }
+
+    /// What a state will have; `None` where it stays as it was before.
+    #[inline]
+    pub(super) fn new_of(&self, state: usize) -> Option<&New<'a>> {
+        self.own.get(state).map(|own| &own.new).filter(|new| !matches!(new, New::Same))
+    }
+
+    /// Whether the state had nothing for a while.
+    pub(super) fn was_emptied(&self, state: usize) -> bool {
+        self.own.get(state).is_some_and(|own| own.emptied)
     }
 
     fn life(&self, state: usize) -> Option<Life> {
@@ -85,17 +105,22 @@ impl<'a> Turn<'a> {
 
     /// Whether a state has something.
     pub(super) fn is_full(&self, state: usize) -> bool {
-        match &self.own[state].new {
-            New::Same => !matches!(self.held(state), Held::Nothing),
-            New::Nothing => false,
-            New::Map(draft) => !draft.is_empty(),
-            New::Whole(_) | New::More(_) => true,
+        match self.new_of(state) {
+            None | Some(New::Same) => !matches!(self.held(state), Held::Nothing),
+            Some(New::Nothing) => false,
+            Some(New::Map(draft)) => !draft.is_empty(),
+            Some(New::Whole(_) | New::More(_)) => true,
         }
+    }
+
+    /// Gives a state another value, or another list.
+    pub(super) fn set_whole(&mut self, state: usize, value: Value<'a>) {
+        self.own(state).new = New::Whole(value);
     }
 
     /// Takes everything out of a state whose values expire.
     pub(super) fn empty(&mut self, state: usize) {
-        let own = &mut self.own[state];
+        let own = self.own(state);
         (own.new, own.emptied) = (New::Nothing, true);
     }
 
@@ -111,7 +136,7 @@ impl<'a> Turn<'a> {
     }
 
     fn before(&mut self, state: usize) -> Value<'a> {
-        if let Some(before) = self.own[state].before {
+        if let Some(before) = self.own(state).before {
             return before;
         }
         let before = match self.held(state) {
@@ -120,7 +145,7 @@ impl<'a> Turn<'a> {
             Held::Nothing => self.of_nothing(state),
             Held::Map(_) | Held::Buffer(_) => Value::None,
         };
-        self.own[state].before = Some(before);
+        self.own(state).before = Some(before);
         before
     }
 
@@ -134,12 +159,12 @@ impl<'a> Turn<'a> {
 
     /// What a state has, with times where its values expire.
     pub(super) fn stored(&mut self, state: usize) -> Result<Value<'a>, Doubt> {
-        Ok(match &self.own[state].new {
-            New::Same => self.before(state),
-            New::Whole(value) => *value,
-            New::Map(_) => return Err(Doubt),
-            New::Nothing => self.of_nothing(state),
-            New::More(more) => {
+        Ok(match self.new_of(state) {
+            None | Some(New::Same) => self.before(state),
+            Some(New::Whole(value)) => *value,
+            Some(New::Map(_)) => return Err(Doubt),
+            Some(New::Nothing) => self.of_nothing(state),
+            Some(New::More(more)) => {
                 let before: &[Kept] = if let Held::List(before) = self.held(state) { before } else { &[] };
                 let mut items = Items::with_capacity_in(before.len() + more.len(), self.arena);
                 items.extend(before.iter().map(Kept::value));
@@ -157,7 +182,7 @@ impl<'a> Turn<'a> {
             return Ok(());
         }
         let arena = self.arena;
-        let own = &mut self.own[state].new;
+        let own = &mut self.own(state).new;
         match own {
             New::More(more) => more.extend_from_slice_copy(items),
             New::Same => {
@@ -184,10 +209,11 @@ impl<'a> Turn<'a> {
     /// The map as it becomes.
     pub(super) fn draft(&mut self, state: usize) -> Result<&mut Draft<'a>, Doubt> {
         let map = self.map(state)?;
-        let new = &mut self.own[state].new;
+        let arena = self.arena;
+        let new = &mut self.own(state).new;
         match new {
-            New::Same => *new = New::Map(self.arena.alloc(Draft::new(map, self.arena))),
-            New::Nothing => *new = New::Map(self.arena.alloc(Draft::new(None, self.arena))),
+            New::Same => *new = New::Map(arena.alloc(Draft::new(map, arena))),
+            New::Nothing => *new = New::Map(arena.alloc(Draft::new(None, arena))),
             _ => {}
         }
         if let New::Map(draft) = new { Ok(draft) } else { Err(Doubt) }
@@ -197,9 +223,9 @@ impl<'a> Turn<'a> {
     pub(super) fn stored_entry(&self, state: usize, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
         let hash = self.store.entry_hash(key)?;
         let map = self.map(state)?;
-        match (&self.own[state].new, map) {
-            (New::Map(draft), _) => draft.get(hash, key),
-            (New::Same, Some(map)) => Ok(map.find(hash, key)?.and_then(|place| map.value(place)).map(Kept::value)),
+        match (self.new_of(state), map) {
+            (Some(New::Map(draft)), _) => draft.get(hash, key),
+            (None, Some(map)) => Ok(map.find(hash, key)?.and_then(|place| map.value(place)).map(Kept::value)),
             _ => Ok(None),
         }
     }
@@ -237,27 +263,12 @@ impl<'a> Turn<'a> {
             changes.states.push((state, step));
         }
         changes.timers.extend_from_slice(&self.timers);
-        changes.swept.append(&mut self.swept);
-        changes.trimmed.append(&mut self.trimmed);
+        if !self.swept.is_empty() {
+            changes.swept.append(&mut self.swept);
+            changes.trimmed.append(&mut self.trimmed);
+        }
         Ok(())
     }
-}
-
-/// How many items at the most are dropped between two that stay.
-const MOST_DROPPED: usize = 4;
-
-/// A list in the place of another one. Items of that one that come in the same order, few others between them, stay as they
-/// are. O(items).
-fn replaced(before: &[Kept], items: &[Value<'_>]) -> Result<Vec<Result<usize, Kept>>, Doubt> {
-    let mut next = 0;
-    let place = |&item: &Value<'_>| match before[next..].iter().take(MOST_DROPPED).position(|kept| kept.is(item)) {
-        Some(at) => {
-            next += at + 1;
-            Ok(Ok(next - 1))
-        }
-        None => Ok(Err(Kept::new(item)?)),
-    };
-    items.iter().map(place).collect()
 }
 
 impl<'a> Context<'a> for Turn<'a> {
@@ -274,7 +285,7 @@ impl<'a> Context<'a> for Turn<'a> {
 
     fn state(&mut self, number: u32) -> Result<Value<'a>, Doubt> {
         let state = number as usize;
-        if let (New::Same, Held::Value(value), None) = (&self.own[state].new, self.held(state), self.life(state)) {
+        if let (None, Held::Value(value), None) = (self.new_of(state), self.held(state), self.life(state)) {
             return Ok(value.value());
         }
         match self.life(state) {
@@ -293,12 +304,12 @@ impl<'a> Context<'a> for Turn<'a> {
             (Asked::Readable, Some(life)) => self.read_living(state, life)?,
             (Asked::Usable, Some(life)) => self.usable_living(state, life)?,
         };
-        self.own[state].shown = shown;
+        self.own(state).shown = shown;
         Ok(shown.is_some())
     }
 
     fn shown(&mut self, state: u32) -> Result<Value<'a>, Doubt> {
-        self.own[state as usize].shown.ok_or(Doubt)
+        self.own(state as usize).shown.ok_or(Doubt)
     }
 
     fn entry(&mut self, state: u32, key: Value<'a>) -> Result<Option<Value<'a>>, Doubt> {
@@ -313,9 +324,9 @@ impl<'a> Context<'a> for Turn<'a> {
             return self.has_no_living(state as usize, life);
         }
         let map = self.map(state as usize)?;
-        Ok(match &self.own[state as usize].new {
-            New::Map(draft) => draft.is_empty(),
-            New::Same => map.is_none_or(Map::is_empty),
+        Ok(match self.new_of(state as usize) {
+            Some(New::Map(draft)) => draft.is_empty(),
+            None => map.is_none_or(Map::is_empty),
             _ => true,
         })
     }
@@ -325,9 +336,9 @@ impl<'a> Context<'a> for Turn<'a> {
             return self.living_entries(state as usize, part, life);
         }
         let map = self.map(state as usize)?;
-        Ok(match (&self.own[state as usize].new, map) {
-            (New::Map(draft), _) => draft.list(part, self.arena),
-            (New::Same, Some(map)) => draft::list(map, part, self.arena),
+        Ok(match (self.new_of(state as usize), map) {
+            (Some(New::Map(draft)), _) => draft.list(part, self.arena),
+            (None, Some(map)) => draft::list(map, part, self.arena),
             _ => Value::List(&[]),
         })
     }
@@ -346,10 +357,10 @@ impl<'a> Context<'a> for Turn<'a> {
         }
         match change {
             Change::Update(state) if self.store.kinds[state as usize] == Kind::Value => {
-                self.own[state as usize].new = if matches!(value, Value::None) { New::Nothing } else { New::Whole(value) };
+                self.own(state as usize).new = if matches!(value, Value::None) { New::Nothing } else { New::Whole(value) };
             }
             Change::Store(state) | Change::Combine(state) if self.store.kinds[state as usize] == Kind::Value => {
-                self.own[state as usize].new = New::Whole(value);
+                self.set_whole(state as usize, value);
             }
             Change::Add(state) => self.extend(state as usize, &[value])?,
             Change::Extend(state) => {
@@ -358,14 +369,14 @@ impl<'a> Context<'a> for Turn<'a> {
             }
             Change::Replace(state) if self.store.kinds[state as usize] == Kind::List => {
                 let Value::List(items) = value else { return Err(Doubt) };
-                self.own[state as usize].new = if items.is_empty() { New::Nothing } else { New::Whole(value) };
+                self.own(state as usize).new = if items.is_empty() { New::Nothing } else { New::Whole(value) };
             }
             Change::PutAll(state) => {
                 let Value::Dict(entries) = value else { return Err(Doubt) };
                 return entries.iter().try_for_each(|&(key, value)| self.set_entry(state as usize, key, Some(value)));
             }
             Change::Remove(state) => self.set_entry(state as usize, value, None)?,
-            Change::Clear(state) => self.own[state as usize].new = New::Nothing,
+            Change::Clear(state) => self.own(state as usize).new = New::Nothing,
             Change::Register(domain) | Change::Delete(domain) => {
                 let Value::Int(time) = value else { return Err(Doubt) };
                 self.timers.push((domain, change == Change::Register(domain), time));
