@@ -102,6 +102,9 @@ impl Strings {
     /// Whether each is UTF-8.
     fn are_texts(&self) -> bool {
         let (start, end) = (self.offsets[0] as usize, self.offsets[self.len()] as usize);
+        if self.bytes[start..end].is_ascii() {
+            return true;
+        }
         let whole = std::str::from_utf8(&self.bytes[start..end]);
         whole.is_ok_and(|text| self.offsets.iter().all(|&offset| text.is_char_boundary(offset as usize - start)))
     }

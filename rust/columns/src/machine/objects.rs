@@ -54,7 +54,7 @@ impl<'a, 'h> Machine<'a, '_, 'h> {
         match known {
             Known::Len => Ok(Value::Int(self.heap()?.len(number) as i64)),
             Known::Copy | Known::Truth => operation(self.arena, &[self.heap()?.copy(number, self.arena)?]),
-            Known::Items => operation(self.arena, &[self.items_of(number)?]),
+            Known::Items | Known::List => operation(self.arena, &[self.items_of(number)?]),
             Known::Keys if self.heap()?.is_dict(number) => self.items_of(number),
             _ => Err(Doubt),
         }
@@ -74,7 +74,7 @@ impl<'a, 'h> Machine<'a, '_, 'h> {
             (Known::Union, Value::Object(number), Value::Object(other)) if self.heap()?.is_set(number) => {
                 return self.heap()?.united(number, other).map(Value::Object);
             }
-            (Known::Items, ..) => return operation(self.arena, &[self.gone_through(one)?, self.gone_through(two)?]),
+            (Known::Items | Known::List, ..) => return operation(self.arena, &[self.gone_through(one)?, self.gone_through(two)?]),
             (Known::Copy | Known::In(_) | Known::Union, ..) => {}
             _ => return Err(Doubt),
         }
@@ -99,7 +99,7 @@ impl<'a, 'h> Machine<'a, '_, 'h> {
         for value in &mut *values {
             match known {
                 Known::Copy => *value = self.plain(*value)?,
-                Known::Items => *value = self.gone_through(*value)?,
+                Known::Items | Known::List => *value = self.gone_through(*value)?,
                 _ => {}
             }
         }

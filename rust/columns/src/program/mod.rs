@@ -274,6 +274,8 @@ pub(crate) enum Known {
     Copy,
     /// The same, and it only goes through them.
     Items,
+    /// The same, and it gives a list of what is there.
+    List,
     /// The keys of a dict.
     Keys,
     /// It asks what kind of a value something is.

@@ -14,7 +14,8 @@ pub(super) fn known(name: &str) -> Known {
         "json.loads" => Known::Loads,
         "values" | "items" | "dict" | "str" | "repr" => Known::Copy,
         "bool" => Known::Truth,
-        "list" | "tuple" | "sorted" | "any" | "all" | "reversed" | "enumerate" | "zip" | "join" => Known::Items,
+        "list" => Known::List,
+        "tuple" | "sorted" | "any" | "all" | "reversed" | "enumerate" | "zip" | "join" => Known::Items,
         _ => Known::Other,
     }
 }

@@ -171,7 +171,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn unpacked(&mut self, expr: &'a Expr, (subject, count, body): &'a (Expr, usize, Expr)) -> Vector<'a> {
-        match self.eval(subject).fields(self.arena) {
+        match self.eval(subject).items(self.arena) {
             Some(fields) if fields.len() == *count => self.eval(body),
             _ => self.rowwise(expr),
         }
@@ -192,6 +192,7 @@ impl<'a> Evaluator<'a> {
         let quick = match (known, vectors) {
             (Known::Int, [one]) => self.ints(*one),
             (Known::Len, [one]) => self.lengths(*one),
+            (Known::List, [container]) => container.lists(self.arena),
             (Known::Split, [text, separator]) => self.split(*text, Some(*separator)),
             (Known::Split, [text]) => self.split(*text, None),
             (Known::Copy, [container, start, end, Vector::Same(Value::None)]) => container.part(*start, *end, self.arena),
@@ -202,10 +203,10 @@ impl<'a> Evaluator<'a> {
 
     /// What is at a constant place.
     fn item(&mut self, container: Vector<'a>, at: i64, slow: Operation) -> Vector<'a> {
-        if let Some(fields) = container.fields(self.arena) {
-            let at = if at < 0 { at + fields.len() as i64 } else { at };
-            let field = usize::try_from(at).ok().and_then(|at| fields.get(at).copied());
-            return field.unwrap_or_else(|| self.nothing());
+        if let Some(items) = container.items(self.arena) {
+            let at = if at < 0 { at + items.len() as i64 } else { at };
+            let item = usize::try_from(at).ok().and_then(|at| items.get(at).copied());
+            return item.unwrap_or_else(|| self.nothing());
         }
         let container = container.read(self.count, self.arena);
         if let Vector::Texts(texts) = container

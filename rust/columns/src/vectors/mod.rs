@@ -32,6 +32,8 @@ pub(crate) enum Vector<'a> {
     Texts(&'a [&'a str]),
     /// Tuples by field.
     Tuples(&'a [Self]),
+    /// Lists of as many items each, by place.
+    Arrays(&'a [Self]),
     /// Lists: where each ends, and the items of all.
     Lists(&'a [u32], &'a Self),
     /// What is in a column at some places, not read yet.
@@ -73,11 +75,9 @@ impl<'a> Vector<'a> {
             Self::Floats(values) => Value::Float(values[index]),
             Self::Bools(values) => Value::Bool(values[index]),
             Self::Texts(values) => Value::Text(values[index]),
-            Self::Tuples(fields) => {
-                let values = arena.alloc_slice_fill_copy(fields.len(), Value::None);
-                values.iter_mut().zip(fields).for_each(|(value, field)| field.read_one(index, arena, value));
-                Value::Tuple(values)
-            }
+            Self::Tuples(fields) => Value::Tuple(Self::all(fields, index, arena)),
+            Self::Arrays([]) => Value::List(&arena.alloc_slice_fill_copy(1, Value::None)[..0]), // at a place of its own
+            Self::Arrays(items) => Value::List(Self::all(items, index, arena)),
             Self::Lists(ends, items) => {
                 let range = range(ends, index);
                 Value::List(arena.alloc_slice_fill_iter(range.map(|item| items.get(item, arena))))
@@ -89,6 +89,13 @@ impl<'a> Vector<'a> {
 }
 
 impl<'a> Vector<'a> {
+    /// A value of each.
+    fn all(vectors: &'a [Self], index: usize, arena: &'a Bump) -> &'a [Value<'a>] {
+        let values = arena.alloc_slice_fill_copy(vectors.len(), Value::None);
+        values.iter_mut().zip(vectors).for_each(|(value, vector)| vector.read_one(index, arena, value));
+        values
+    }
+
     /// Puts one of the values somewhere: without a copy of what was just made.
     #[inline]
     fn read_one(self, index: usize, arena: &'a Bump, into: &mut Value<'a>) {

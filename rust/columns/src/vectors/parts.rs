@@ -44,16 +44,27 @@ impl<'a> Vector<'a> {
         }
     }
 
-    /// The fields of tuples from one place to another, as a slice gives them; `None` where that is not easily known.
+    /// The same, and the items of lists of as many each.
+    pub(super) fn items(self, arena: &'a Bump) -> Option<&'a [Self]> {
+        if let Self::Arrays(items) = self { Some(items) } else { self.fields(arena) }
+    }
+
+    /// Lists of what is in tuples or lists; `None` where that is not easily known.
+    pub(super) fn lists(self, arena: &'a Bump) -> Option<Self> {
+        self.items(arena).map(Self::Arrays)
+    }
+
+    /// The items of tuples or lists from one place to another, as a slice gives them; `None` where that is not easily known.
     pub(super) fn part(self, start: Self, end: Self, arena: &'a Bump) -> Option<Self> {
-        let fields = self.fields(arena)?;
+        let fields = self.items(arena)?;
         let place = |bound: Self, missing: usize| match bound {
             Self::Same(Value::None) => Some(missing),
             Self::Same(Value::Int(at)) => usize::try_from(at).ok().map(|at| at.min(fields.len())),
             _ => None,
         };
         let (start, end) = (place(start, 0)?, place(end, fields.len())?);
-        (start <= end).then(|| Self::Tuples(&fields[start..end]))
+        let part = fields.get(start..end)?;
+        Some(if let Self::Arrays(_) = self { Self::Arrays(part) } else { Self::Tuples(part) })
     }
 
     /// The values at some places, in their order.
@@ -71,6 +82,7 @@ impl<'a> Vector<'a> {
             Self::Texts(values) => picked!(Texts, values),
             Self::Values(values) => picked!(Values, values),
             Self::Tuples(fields) => Self::Tuples(arena.alloc_slice_fill_iter(fields.iter().map(|field| field.pick(places, arena)))),
+            Self::Arrays(items) => Self::Arrays(arena.alloc_slice_fill_iter(items.iter().map(|item| item.pick(places, arena)))),
             Self::Lists(..) => Self::Values(arena.alloc_slice_fill_iter(places.iter().map(|&place| self.get(place as usize, arena)))),
             Self::Column(column, from) => Self::Column(
                 column,

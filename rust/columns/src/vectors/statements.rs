@@ -23,6 +23,13 @@ impl<'a> Evaluator<'a> {
             match statement {
                 Statement::Set(target, expr) => self.set(target, expr),
                 Statement::Return(expr) => return Flow::Return(self.eval(expr)),
+                Statement::If(condition, then, other) if matches!(&**then, [Statement::Doubt]) && other.is_empty() => {
+                    let condition = self.eval(condition);
+                    let Some(holds) = self.truths(condition) else { return Flow::Unknown };
+                    if let Some(index) = holds.iter().position(|holds| *holds) {
+                        self.doubt(index);
+                    }
+                }
                 Statement::If(condition, then, other) => match self.branch(condition, then, other, &body[at + 1..]) {
                     Flow::Next => {}
                     flow => return flow,
@@ -118,9 +125,9 @@ impl<'a> Evaluator<'a> {
     fn assign(&mut self, target: &'a Target, vector: Vector<'a>) {
         match target {
             Target::Local(local) => self.locals[*local as usize] = Some(vector),
-            Target::All(targets) => match vector.fields(self.arena) {
-                Some(fields) if fields.len() == targets.len() => {
-                    targets.iter().zip(fields).for_each(|(target, &field)| self.assign(target, field));
+            Target::All(targets) => match vector.items(self.arena) {
+                Some(items) if items.len() == targets.len() => {
+                    targets.iter().zip(items).for_each(|(target, &item)| self.assign(target, item));
                 }
                 Some(_) => self.doubt(0),
                 None => self.unpack(targets, vector),
@@ -149,5 +156,56 @@ impl<'a> Evaluator<'a> {
             let field = Vector::of(field.into_bump_slice(), arena);
             self.assign(target, field);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bumpalo::Bump;
+
+    use crate::column::Builder;
+    use crate::machine::{Input, MOST_STEPS};
+    use crate::program::Program;
+    use crate::value::Value;
+    use crate::vectors::{Vector, evaluate};
+
+    /// What a function gives for some records, up to the first in doubt; the same as record by record.
+    fn results(body: &str, records: &[Value<'_>]) -> Vec<String> {
+        let text = format!(r#"{{"v": 1, "functions": [{{"params": 1, "locals": 4, "body": {body}}}]}}"#);
+        let (program, mut builder, arena) = (Program::parse(&text).expect("it is a program"), Builder::new(), Bump::new());
+        records.iter().for_each(|&record| builder.push(record).expect("they are of one type"));
+        let column = builder.finish();
+        let constants = program.constants(&arena);
+        let (vector, sure) = evaluate(&program, constants, arena.alloc([Vector::from((&column, 0))]), column.len(), &arena);
+        let call = |row| program.call(constants, &mut [Input::Row(&column, row)], &arena, &mut MOST_STEPS.clone());
+        let one_by_one: Vec<String> = (0..column.len()).map_while(|row| Some(format!("{:?}", call(row).ok()?))).collect();
+        assert_eq!((0..sure).map(|row| format!("{:?}", vector.get(row, &arena))).collect::<Vec<_>>(), one_by_one);
+        one_by_one
+    }
+
+    #[test]
+    fn records_are_taken_apart() {
+        let records = [1, 2].map(|number| [Value::Int(number), Value::Text("a"), Value::Float(0.5)]);
+        let records = records.each_ref().map(|record| Value::Tuple(record));
+        let body = |least: u8| {
+            format!(
+                r#"[["set", 1, ["builtin", "list", ["local", 0]]],
+                    ["if", ["compare", ["builtin", "len", ["local", 1]], "lt", ["const", {least}]], [["doubt"]], []],
+                    ["set", 2, ["index", ["local", 1], ["const", 0]]], ["set", 3, ["slice", ["local", 1], ["const", 1], null, null]],
+                    ["return", ["tuple", ["local", 2], ["local", 3], ["index", ["local", 3], ["const", -1]],
+                        ["builtin", "len", ["local", 3]], ["slice", ["local", 1], ["const", 3], null, null],
+                        ["builtin", "tuple", ["local", 3]], ["builtin", "list", ["local", 3]]]]]"#
+            )
+        };
+        let rest = r#"[Text("a"), Float(0.5)]"#;
+        let expected = format!("Tuple([Int(1), List({rest}), Float(0.5), Int(2), List([]), Tuple({rest}), List({rest})])");
+        assert_eq!(results(&body(3), &records)[0], expected);
+        assert!(results(&body(4), &records).is_empty());
+    }
+
+    #[test]
+    fn doubt_ends_at_the_first_record_that_it_is_of() {
+        let body = r#"[["if", ["compare", ["local", 0], "lt", ["const", 0]], [["doubt"]], []], ["return", ["local", 0]]]"#;
+        assert_eq!(results(body, &[3, 1, -2, 4].map(Value::Int)), ["Int(3)", "Int(1)"]);
     }
 }

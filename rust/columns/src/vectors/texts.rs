@@ -35,8 +35,8 @@ impl<'a> Evaluator<'a> {
 
     /// `len(…)` of texts.
     pub(super) fn lengths(&mut self, of: Vector<'a>) -> Option<Vector<'a>> {
-        if let Some(fields) = of.fields(self.arena) {
-            return Some(Vector::Same(Value::Int(fields.len() as i64)));
+        if let Some(items) = of.items(self.arena) {
+            return Some(Vector::Same(Value::Int(items.len() as i64)));
         }
         let Vector::Texts(texts) = of.read(self.count, self.arena) else { return None };
         let characters = |text: &&str| if text.is_ascii() { text.len() } else { text.chars().count() } as i64;
@@ -76,7 +76,7 @@ impl<'a> Evaluator<'a> {
             let (mut start, mut field) = (0, 0);
             let mut cut = |end| {
                 if let Some(field) = fields.get_mut(field) {
-                    field[index] = &text[start..end];
+                    field[index] = between(text, start, end);
                 }
                 (start, field) = (end + 1, field + 1);
             };
@@ -107,10 +107,10 @@ impl<'a> Evaluator<'a> {
                 Some(byte) => {
                     let mut start = 0;
                     places(byte, text.as_bytes(), |end| {
-                        items.push(&text[start..end]);
+                        items.push(between(text, start, end));
                         start = end + 1;
                     });
-                    items.push(&text[start..]);
+                    items.push(between(text, start, text.len()));
                 }
                 None => python::words(text, |word| items.push(word)),
             }
@@ -118,6 +118,14 @@ impl<'a> Evaluator<'a> {
         }
         Some(Vector::Lists(ends.into_bump_slice(), self.arena.alloc(Vector::Texts(items.into_bump_slice()))))
     }
+}
+
+/// What is between two separators that are one byte each, or the ends of the text.
+#[inline]
+fn between(text: &str, start: usize, end: usize) -> &str {
+    debug_assert!(text.get(start..end).is_some(), "a character begins and ends there");
+    // SAFETY: such a byte is a character, and `places` has found it in this text; so one begins behind it
+    unsafe { text.get_unchecked(start..end) }
 }
 
 /// The number that plain digits are; `None` where it takes more to know.
