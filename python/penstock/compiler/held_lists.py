@@ -90,14 +90,16 @@ class _Method:
         return True
 
     def changes(self, name: str) -> bool:
-        """Whether the list in a variable is changed, by more than ``+=``, which numbers have, too."""
-        nodes = (node for node in ast.walk(self.tree) if not isinstance(node, ast.AugAssign))
-        return any(changed_list(node) == name for node in nodes)
+        """Whether the list in a variable is changed, by more than ``+=``."""
+        return any(_changed_list(node) == name for node in ast.walk(self.tree))
 
 
 def held_lists(values: Iterable[str], methods: Iterable[ast.FunctionDef]) -> HeldLists:
     """The variables of an object's methods that have lists of value states, whose attributes are ``values``."""
-    seen, out = [_Method(tree) for tree in methods if tree.args.args], set[str]()
+    trees = [tree for tree in methods if tree.args.args]
+    if not any(_changed_list(node) for tree in trees for node in ast.walk(tree)):
+        return {tree: {} for tree in trees}  # as most are, and the rest takes longer
+    seen, out = list(map(_Method, trees)), set[str]()
     wanted = set(values)
     for method in seen:
         itself = method.tree.args.args[0].arg
@@ -117,6 +119,11 @@ def held_lists(values: Iterable[str], methods: Iterable[ast.FunctionDef]) -> Hel
     return {
         method.tree: {name: a for a, names in method.names.items() if a in changed for name in names} for method in seen
     }
+
+
+def _changed_list(node: ast.AST) -> str | None:
+    """The variable whose list a node changes, but for ``+=``, which numbers have, too."""
+    return None if isinstance(node, ast.AugAssign) else changed_list(node)
 
 
 def is_read(node: ast.AST) -> ast.Attribute | None:
