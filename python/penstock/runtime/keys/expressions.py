@@ -10,7 +10,8 @@ import dis
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from types import CellType, FunctionType
+from functools import lru_cache
+from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from penstock.runtime.keys.field_selectors import quick_keys, shape_of
@@ -46,11 +47,19 @@ def expression_of(function: Any, arguments: int) -> Expression | None:
     cells = _constants(function.__closure__ or ())
     if code.co_flags & _OTHER_KINDS or cells is None:
         return None
-    names = *code.co_varnames, *code.co_freevars
-    text = _guess(function, {name: f"{{{number}}}" for number, name in enumerate(names)})
-    if text is None or not _is_code_of(function, text.format(*names)):
+    text = _text_of(code)
+    if text is None:
         return None
     return Expression(text.format(*(f"{{{number}}}" for number in range(arguments)), *map(repr, cells)))
+
+
+@lru_cache(1 << 10)  # each task has its own copies of functions, of equal code
+def _text_of(code: CodeType) -> str | None:
+    """The expression that is all of some code, in which ``{0}``, ``{1}``, … are arguments and then free variables."""
+    function = FunctionType(code, {}, closure=tuple(CellType() for _ in code.co_freevars))
+    names = *code.co_varnames, *code.co_freevars
+    text = _guess(function, {name: f"{{{number}}}" for number, name in enumerate(names)})
+    return text if text is not None and _is_code_of(function, text.format(*names)) else None
 
 
 def _constants(cells: tuple[CellType, ...]) -> list[Any] | None:
